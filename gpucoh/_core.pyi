@@ -87,7 +87,8 @@ class GPU:
     ) -> GPU: ...
     @property
     def rule(self) -> str: ...
-    def allocate(self, words: int) -> int: ...
+    def allocate(self, words: int, on_gpu: int = 0) -> int:
+        """``on_gpu``, 1 + a GPU's number: in pages on its dies, if the machine's pages are not interleaved."""
     def allocate_from(self, address: int) -> None:
         """Later allocations begin at this address or behind it."""
     def release(self, address: int) -> None: ...
@@ -115,12 +116,17 @@ class GPU:
         local_address: int = 0,
         local_bytes: int = 0,
         independent_lanes: bool = False,
+        on_gpu: int = 0,
+        after: int = 0,
+        more: bool = False,
     ) -> None:
         """Begins a launch. buffers: (address, elements, read_only, name[, bytes of an element: 1, 2 or 4, the default]).
 
         Messages quote ``files``, names and first lines by the instructions' ``file``, and ``reports``, the texts of
         assertions by number. Buffers behind those of the program name the arrays that accesses by address may reach.
         ``local_bytes`` of each thread of the grid are at ``local_address``, interleaved by words.
+        ``on_gpu`` is 1 + a GPU's number, or 0: all, as one. With ``more`` the kernel begins with the next one that has
+        none, on one GPU after those before it; bits of ``after`` are earlier ones that end before it begins.
         """
     def run(self, events: int) -> bool:
         """Carries out at most ``events`` events without the GIL; True when the launch has ended."""
@@ -135,6 +141,8 @@ class GPU:
     def instructions(self) -> int: ...
     def progress(self) -> tuple[int, int]:
         """(blocks done, blocks of the launch)."""
+    def kernel_end(self, number: int) -> int:
+        """Core cycles from the begin of the last launch to the end of one of its kernels; 0: it has not ended."""
     def printed(self) -> tuple[bytes, int]:
         """What the last launch printed: (records, lost).
 

@@ -2,7 +2,8 @@
 
 ``python tools/cuda_suites.py FOLDER`` takes a folder with clones of gpu-rodinia, heterosync and polybenchGpu; a suite
 that is not there is left out. Sources are compiled unmodified; inputs that a repository lacks are made. Nothing of the
-suites is kept. ``--out FILE`` writes the page, ``--only TEXT`` chooses programs whose name has the text.
+suites is kept. ``--out FILE`` writes the page, ``--only TEXT`` chooses programs whose name has the text. With
+``--sample N`` FOLDER is a collection of any programs, of which N are drawn (``--seed``): cuda_collection.py.
 
 A program is right if its own check says so, if NumPy computes the same, or, where neither is at hand, if it writes what
 it writes under sequential consistency without caches (``no-l1``, rule ``sc``); the page says which.
@@ -24,6 +25,9 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import numpy as np
+
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+import cuda_collection
 
 from gpucoh.base.errors import Error
 from gpucoh.cuda.building import Built, build
@@ -490,13 +494,31 @@ def _short(text: str) -> str:
     return plain if len(plain) <= 220 else f"{plain[:217]}..."
 
 
+def sample(root: Path, count: int, seed: int, out: Path | None) -> int:
+    """Run programs drawn from a collection."""
+    drawn = []
+    for one in cuda_collection.examined(cuda_collection.draw(root, count, seed), PROTOCOLS):
+        print(f"{one.name}: {one.verdict} {_short(one.why)}", flush=True)
+        drawn.append(one)
+    text = cuda_collection.table(drawn, PROTOCOLS) + "\n"
+    if out:
+        out.write_text(text, encoding="utf-8")
+    else:
+        print(text)
+    return 1 if any(one.verdict == "wrong" for one in drawn) else 0
+
+
 def main() -> int:
     """Run the suites. Exit status 1: a program is wrong."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("folder", type=Path)
     parser.add_argument("--out", type=Path, help="the page")
     parser.add_argument("--only", default="", help="a text that names have")
+    parser.add_argument("--sample", type=int, metavar="N", help="draw N programs of a collection")
+    parser.add_argument("--seed", type=int, default=0, help="of the draw")
     given = parser.parse_args()
+    if given.sample:
+        return sample(given.folder.absolute(), given.sample, given.seed, given.out)
     begin, rows = time.perf_counter(), []
     root = given.folder.absolute()
     for program in programs(root):

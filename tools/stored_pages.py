@@ -14,6 +14,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
+import all_reduce
 import fidelity
 import generated
 import real_bugs
@@ -40,6 +41,7 @@ def stored() -> Iterator[tuple[Path, Mapping[str, Maker], str]]:
     overview = {"verdicts of all papers": functools.partial(fidelity.summary, fidelity.PAGES)}
     yield fidelity.OVERVIEW, overview, "make fidelity"
     yield real_bugs.PAGE, {"real bugs": real_bugs.table}, "python tools/real_bugs.py --docs"
+    yield all_reduce.PAGE, all_reduce.PARTS, "python tools/all_reduce.py --docs"
     yield study_page.PAGE, study_page.tree().parts(), "make study-page"
     faults = {time_faults.PART: time_faults.stored}
     yield time_faults.PAGE, faults, "python tools/time_faults.py --page"

@@ -177,6 +177,11 @@ void gpc_cores_clear(gpc_cores_t *self);
  * failure. */
 GPC_MUST_CHECK int gpc_cores_occupancy(const gpc_cores_t *self, const gpc_launch_t *launch, uint32_t *blocks,
                                        const char **limit);
+/* Copies a kernel that begins with the next launch; after a failure or gpc_cores_drop_added there is none. */
+GPC_MUST_CHECK int gpc_cores_add(gpc_cores_t *self, const gpc_launch_t *launch);
+void gpc_cores_drop_added(gpc_cores_t *self);
+/* As observers see it: of several kernels one whose instructions, blocks and files are all of theirs, in order. */
+const gpc_launch_t *gpc_cores_launched(const gpc_cores_t *self);
 /* Copies the launch and places the first blocks at cycle `at`. */
 GPC_MUST_CHECK int gpc_cores_launch(gpc_cores_t *self, const gpc_launch_t *launch, gpc_cycle_t at);
 /* What a core's cycle leaves. */
@@ -199,6 +204,8 @@ GPC_MUST_CHECK int gpc_cores_wake_warp(gpc_cores_t *self, uint32_t core, uint32_
 gpc_index_t gpc_cores_access_of(const gpc_cores_t *self, uint32_t core, const gpc_msg_t *request);
 /* That access's kind; a store to parts of words is an ATOMIC request. */
 gpc_access_kind_t gpc_cores_kind_of(const gpc_cores_t *self, uint32_t core, const gpc_msg_t *request);
+/* At cycle `at` begins the kernels of the launch that follow kernels which have ended. */
+GPC_MUST_CHECK int gpc_cores_begin_next(gpc_cores_t *self, gpc_cycle_t at);
 bool gpc_cores_finished(const gpc_cores_t *self);                       /* every block has ended */
 uint64_t gpc_core_passed_bytes(const gpc_cores_t *self, uint32_t core); /* by the L1's port, with l1_bytes_per_cycle */
 void gpc_core_reset_passed_bytes(gpc_cores_t *self, uint32_t core);
@@ -209,6 +216,9 @@ GPC_MUST_CHECK int gpc_cores_drained(gpc_cores_t *self, gpc_cycle_t cycles);
 /* Counts every core's cycles before `to`, which statistics otherwise include when the core acts again. */
 GPC_MUST_CHECK int gpc_cores_count_until(gpc_cores_t *self, gpc_cycle_t to);
 const gpc_prints_t *gpc_cores_prints(const gpc_cores_t *self); /* of the last launch */
+/* The cycle behind the last block of a kernel of the last launch, by its number; 0: it has not ended, or there is
+ * none. */
+gpc_cycle_t gpc_cores_kernel_end(const gpc_cores_t *self, uint32_t number);
 void gpc_cores_progress(const gpc_cores_t *self, uint32_t *blocks_done, uint32_t *blocks);
 /* Adds "core 3 warp 7 (block 2,0,0) in kernel 'f' at line 7 waits for ..." for up to `most` resident warps. Returns
  * GPC_ERROR_BARRIER when a barrier can never complete, else GPC_ERROR_DEADLOCK. */

@@ -124,8 +124,15 @@ typedef struct {
     uint32_t buffer; /* of the launch; GPC_NONE: an allocation that the host does not name */
 } gpc_range_t;
 
-typedef struct {
-    gpc_launch_t launch; /* with owned copies of what it points to */
+/* One kernel of a launch. */
+typedef struct gpc_core_launch {
+    gpc_launch_t launch;          /* with owned copies of what it points to */
+    struct gpc_core_launch *next; /* owned: the next kernel of the launch */
+    uint32_t number;
+    /* Where its cores, dies, and, for observers, its instructions, blocks, files and reports begin among all. */
+    uint32_t first_core, cores, first_die, dies, first_pc, first_block, first_file, first_report;
+    uint32_t first_register; /* likewise, of gpc_cores_mark_deciding */
+    bool has_begun;
     gpc_decoded_t *code;
     uint32_t *spread;         /* [constants][lanes]: every constant as a vector */
     uint32_t *thread_axis[3]; /* [threads, rounded up to warps]: coordinates of a block's threads */
@@ -139,8 +146,8 @@ typedef struct {
     uint64_t may_be_even; /* bit: a vector register; registers of local arrays, which are indexed, cannot be even */
     gpc_range_t *ranges;  /* owned; [num_ranges], by address; NULL: the program has no access by address */
     uint32_t num_ranges, last_range; /* the last one is where an access was found last */
-    gpc_cycle_t begin;
-    gpc_split_t *splits; /* owned; [cores][warps_per_core]; NULL: the lanes of a warp are not independent */
+    gpc_cycle_t begin, end;          /* end: behind its last block's, 0: not yet */
+    gpc_split_t *splits;             /* owned; [cores][warps_per_core]; NULL: the lanes of a warp are not independent */
 } gpc_core_launch_t;
 
 static inline uint32_t

@@ -64,7 +64,16 @@ typedef struct gpc_launch {
      * w * threads + t from local_address on. */
     gpc_address_t local_address;
     uint32_t local_bytes; /* of a thread; 0: none */
+    /* Kernels that run at the same time are launches that follow each other, all but the last with `more`. On one GPU
+     * they run in their order. */
+    bool more;
+    uint32_t on_gpu; /* 1 + the GPU's number; 0: all GPUs, as one */
+    uint64_t after;  /* bits: kernels before this one that end before it begins */
+    /* Of kernels that are joined for observers, see gpc_launch_t in gpc_core_parts_t; else NULL. */
+    const struct gpc_core_launch *joined;
 } gpc_launch_t;
+
+#define GPC_MOST_KERNELS 64u /* of one launch */
 
 /* A word that a thread has printed. */
 typedef struct {

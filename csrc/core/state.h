@@ -149,22 +149,26 @@ typedef struct { /* lines of the host's cache; the members that every cycle read
 /* What the placement of blocks remembers between launches. */
 typedef struct {
     uint64_t launches;
-    uint32_t next_core; /* after the one that took the last block */
+    uint32_t
+        next_core[GPC_MAX_DIES]; /* after the one that took the last block; of the kernels on cores from a die on */
 } gpc_placing_t;
 
-/* A core, and where its state begins in the arrays below: one line of the host's cache. */
+/* A core, and where its state begins in the arrays below. */
 typedef struct {
     gpc_core_t *core;
     gpc_core_statistics_t *statistics;
     gpc_warp_t *warps;
     uint32_t *vectors, *fronts; /* of the launch */
+    gpc_core_launch_t *launch;  /* the kernel of its blocks; NULL: none */
     gpc_cores_t *cores;
     gpc_core_parts_t *parts;
     uint32_t index;
 } gpc_core_base_t;
 
 struct gpc_core_parts {
-    gpc_core_launch_t *launch; /* owned; NULL: none */
+    gpc_core_launch_t *launch; /* owned; NULL: none; the first of its kernels */
+    gpc_core_launch_t *added;  /* owned, likewise: of a launch that has not begun */
+    gpc_launch_t *joined;      /* owned; NULL: the launch has one kernel */
     gpc_core_base_t *bases;    /* owned; [cores] */
     gpc_writer_t *writers;     /* owned; [GPC_WRITERS], see core/memory/writers.h */
     gpc_stock_t *stock;        /* borrowed: of writers; may be NULL */
@@ -187,6 +191,7 @@ struct gpc_core_parts {
     gpc_block_t *blocks;        /* [cores][blocks_per_core] */
     gpc_pool_t *accesses, *requests; /* [cores]; owned, the items are in the arena */
     uint32_t stack_entries, scratchpad_words;
+    size_t front_words; /* of a core */
 };
 
 /* Context of an issue: a warp and the addresses of its state. */
@@ -226,7 +231,7 @@ static inline __attribute__((always_inline)) void
 gpc_issue_init(gpc_issue_t *x, gpc_cores_t *self, uint32_t core, uint32_t warp, gpc_cycle_t now)
 {
     const gpc_core_base_t *base = &self->parts->bases[core];
-    const gpc_core_launch_t *launch = self->parts->launch;
+    const gpc_core_launch_t *launch = base->launch;
     x->base = base;
     x->launch = launch;
     x->core = base->core;

@@ -34,9 +34,9 @@ uint64_t gpc_cores_scratchpad_sum(const gpc_cores_t *self);
 /* Whether a warp sleeps until the cycle or longer. */
 bool gpc_cores_sleep_until(const gpc_cores_t *self, gpc_cycle_t cycle);
 
-/* The number of registers of a warp, and the mark of each that decides its further course when it is at a barrier in a
- * loop: an instruction of the loop reads it, and not only to compute registers without a mark. A counter that nothing
- * reads has none. */
+/* The number of registers of a warp of each kernel, and the mark of each that decides its further course when it is at
+ * a barrier in a loop: an instruction of the loop reads it, and not only to compute registers without a mark. A counter
+ * that nothing reads has none. */
 uint32_t gpc_cores_registers(const gpc_cores_t *self);
 void gpc_cores_mark_deciding(const gpc_cores_t *self, uint8_t *marks);
 /* A checksum of a warp's registers with a mark and of its lanes; *pc: of its next instruction. */

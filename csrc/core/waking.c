@@ -67,7 +67,7 @@ void
 gpc_core_rebase_scoreboards(gpc_cores_t *self, uint32_t core_index, gpc_cycle_t now)
 {
     gpc_core_t *core = &self->parts->cores[core_index];
-    const gpc_front_t *front = &self->parts->launch->front;
+    const gpc_front_t *front = &self->parts->bases[core_index].launch->front;
     uint32_t *fronts = self->parts->bases[core_index].fronts;
     uint64_t passed = now - core->scoreboard_base;
     for (uint64_t left = core->resident; left != 0; left &= left - 1) {

@@ -14,14 +14,28 @@ gpc_core_fails_at(gpc_failure_t *failure, const gpc_core_launch_t *launch, uint3
 {
     const gpc_instruction_t *in = instruction_at(&launch->launch, pc);
     if (failure->code == 0) {
-        failure->place = (gpc_code_place_t){true, in->file, in->line};
+        failure->place = (gpc_code_place_t){true, (uint16_t) (launch->first_file + in->file), in->line};
     }
     return launch->launch.kernel;
+}
+
+static const gpc_core_launch_t *
+kernel_of(const gpc_core_launch_t *kernels, uint32_t pc)
+{
+    while (kernels->next != NULL && pc >= kernels->next->first_pc) {
+        kernels = kernels->next;
+    }
+    return kernels;
 }
 
 const char *
 gpc_launch_where(const gpc_launch_t *launch, uint32_t pc, char *text, size_t size)
 {
+    const gpc_core_launch_t *kernel = launch->joined;
+    if (kernel != NULL) {
+        kernel = kernel_of(kernel, pc);
+        return gpc_core_where(kernel, pc - kernel->first_pc, text, size);
+    }
     const gpc_instruction_t *in = instruction_at(launch, pc);
     if (in->file < launch->num_files) {
         const gpc_source_t *file = &launch->files[in->file];
@@ -30,6 +44,16 @@ gpc_launch_where(const gpc_launch_t *launch, uint32_t pc, char *text, size_t siz
         snprintf(text, size, "kernel '%s' at line %u", launch->kernel, (unsigned) in->line);
     }
     return text;
+}
+
+const gpc_core_launch_t *
+gpc_launch_kernel_of(const gpc_launch_t *launch, uint32_t block)
+{
+    const gpc_core_launch_t *kernel = launch->joined;
+    while (kernel != NULL && kernel->next != NULL && block >= kernel->next->first_block) {
+        kernel = kernel->next;
+    }
+    return kernel;
 }
 
 const char *

@@ -13,6 +13,8 @@ const char *gpc_core_fails_at(gpc_failure_t *failure, const gpc_core_launch_t *l
  * `size` bytes; they return text. */
 const char *gpc_launch_where(const gpc_launch_t *launch, uint32_t pc, char *text, size_t size);
 const char *gpc_core_where(const gpc_core_launch_t *launch, uint32_t pc, char *text, size_t size);
+/* Of a launch of several kernels, the kernel of a block (by its number among all); else NULL. */
+const gpc_core_launch_t *gpc_launch_kernel_of(const gpc_launch_t *launch, uint32_t block);
 const char *gpc_core_who(const gpc_issue_t *x, uint32_t lane, char *text, size_t size);
 
 #endif

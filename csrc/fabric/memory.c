@@ -230,6 +230,12 @@ gpc_memory_allocate(gpc_memory_t *self, uint64_t words, gpc_address_t *address)
     return GPC_OK;
 }
 
+void
+gpc_memory_align(gpc_memory_t *self, uint64_t bytes)
+{
+    self->next_address += (bytes - self->next_address % bytes) % bytes;
+}
+
 int
 gpc_memory_allocate_from(gpc_memory_t *self, gpc_address_t address)
 {

@@ -18,6 +18,8 @@ void gpc_memory_free(gpc_memory_t *self);
 GPC_MUST_CHECK int gpc_memory_allocate(gpc_memory_t *self, uint64_t words, gpc_address_t *address);
 /* Later allocations begin at this address or behind it, rounded up to the alignment of allocations; GPC_ERROR_ADDRESS
  * if there are some beyond it. */
+/* The next allocation begins at a multiple of `bytes`. */
+void gpc_memory_align(gpc_memory_t *self, uint64_t bytes);
 GPC_MUST_CHECK int gpc_memory_allocate_from(gpc_memory_t *self, gpc_address_t address);
 GPC_MUST_CHECK int gpc_memory_release(gpc_memory_t *self,
                                       gpc_address_t address); /* GPC_ERROR_ADDRESS if not allocated */

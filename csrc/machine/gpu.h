@@ -48,6 +48,9 @@ gpc_rule_t gpc_gpu_rule(const gpc_gpu_t *gpu);
 
 /* Global memory. Addresses are in bytes; sizes are in words of 4 bytes. New memory reads 0. */
 GPC_MUST_CHECK int gpc_gpu_allocate(gpc_gpu_t *gpu, uint64_t words, gpc_address_t *address);
+/* In pages of its own, which are on the dies of a GPU; where pages are interleaved over all dies, as
+ * gpc_gpu_allocate. */
+GPC_MUST_CHECK int gpc_gpu_allocate_on(gpc_gpu_t *gpu, uint64_t words, uint32_t on_gpu, gpc_address_t *address);
 /* Later allocations begin at this address or behind it. */
 GPC_MUST_CHECK int gpc_gpu_allocate_from(gpc_gpu_t *gpu, gpc_address_t address);
 GPC_MUST_CHECK int gpc_gpu_release(gpc_gpu_t *gpu, gpc_address_t address);
@@ -82,6 +85,9 @@ gpc_cycle_t gpc_gpu_clock(const gpc_gpu_t *gpu);     /* core cycles since creati
 uint64_t gpc_gpu_instructions(const gpc_gpu_t *gpu); /* warp instructions, for progress */
 /* The words that the last launch has printed: `count` of them in order; returns the number that found no room. */
 uint64_t gpc_gpu_printed(const gpc_gpu_t *gpu, const gpc_print_t **records, uint32_t *count);
+/* Core cycles from the begin of the last launch to the end of one of its kernels, by number; 0: there is none, or it
+ * has not ended. */
+gpc_cycle_t gpc_gpu_kernel_end(const gpc_gpu_t *gpu, uint32_t number);
 void gpc_gpu_occupancy(const gpc_gpu_t *gpu, uint32_t *blocks_done, uint32_t *blocks);
 
 /* All statistics as one JSON object; gpc_gpu_reset_statistics sets them to zero. */

@@ -27,6 +27,32 @@ gpc_gpu_allocate(gpc_gpu_t *gpu, uint64_t words, gpc_address_t *address)
 }
 
 int
+gpc_gpu_allocate_on(gpc_gpu_t *gpu, uint64_t words, uint32_t on_gpu, gpc_address_t *address)
+{
+    const gpc_homes_t *homes = &gpu->homes;
+    uint32_t gpus = gpu->machine.gpus > 1 ? gpu->machine.gpus : 1, dies = homes->dies.divisor / gpus;
+
+    gpc_failure_clear(&gpu->failure);
+    if (on_gpu >= gpus) {
+        return gpc_fail(&gpu->failure, GPC_ERROR_ARGUMENT, "on_gpu = %u: must be 0 to %u", on_gpu, gpus - 1);
+    }
+    if (!homes->touched.entries) {
+        return gpc_gpu_allocate(gpu, words, address);
+    }
+    gpc_memory_align(gpu->memory, homes->page.divisor);
+    GPC_TRY(gpc_gpu_allocate(gpu, words, address));
+    uint64_t first = gpc_quotient(homes->page, *address), last = gpc_quotient(homes->page, *address + 4 * words - 1);
+    for (uint64_t page = first; page <= last; page++) {
+        if (!gpc_touched_add(&homes->touched, page, on_gpu * dies + (uint32_t) (page % dies))) {
+            return gpc_fail(&gpu->failure, GPC_ERROR_MEMORY, "no memory: more than %u pages of page_bytes = %u",
+                            GPC_TOUCHED_ENTRIES / 2, gpu->machine.page_bytes);
+        }
+    }
+    gpc_memory_align(gpu->memory, homes->page.divisor);
+    return GPC_OK;
+}
+
+int
 gpc_gpu_allocate_from(gpc_gpu_t *gpu, gpc_address_t address)
 {
     gpc_failure_clear(&gpu->failure);

@@ -57,7 +57,12 @@ gpc_gpu_launch(gpc_gpu_t *gpu, const gpc_launch_t *launch)
     if (status == GPC_OK) {
         status = check_buffers(gpu, launch);
     }
-    GPC_TRY(status);
+    if (status == GPC_OK && launch->more) {
+        status = gpc_cores_add(&gpu->cores, launch);
+    }
+    if (status || launch->more) {
+        return status;
+    }
     gpc_tick_t start = common_edge(gpu);
     gpc_cycle_t cycle = start / gpu->core_clock.period;
 
@@ -70,7 +75,7 @@ gpc_gpu_launch(gpc_gpu_t *gpu, const gpc_launch_t *launch)
         return gpc_fail(&gpu->failure, status, "%s", gpc_error_message(status));
     }
     for (uint32_t node = 0; node < gpc_gpu_nodes(gpu); node++) {
-        gpu->controllers[node].program_fences = gpc_program_fences(&launch->program);
+        gpu->controllers[node].program_fences = gpc_program_fences(&gpc_cores_launched(&gpu->cores)->program);
     }
     gpu->state->running = true;
     gpu->state->finished = false;
@@ -145,6 +150,13 @@ bool
 gpc_gpu_is_paused(const gpc_gpu_t *gpu)
 {
     return gpu->state->paused_at != 0;
+}
+
+gpc_cycle_t
+gpc_gpu_kernel_end(const gpc_gpu_t *gpu, uint32_t number)
+{
+    gpc_cycle_t end = gpc_cores_kernel_end(&gpu->cores, number);
+    return end ? end - gpu->state->launched / gpu->core_clock.period : 0;
 }
 
 bool
@@ -262,6 +274,9 @@ note_drained(gpc_gpu_t *gpu)
 static int
 after_last_warp(gpc_gpu_t *gpu, uint32_t core)
 {
+    if (gpu->cores.order->exit_releases) {
+        GPC_TRY(gpc_cores_begin_next(&gpu->cores, gpc_gpu_cycle(gpu) + 1 + gpu->machine.launch_latency));
+    }
     if (gpu->ends) {
         return send_kernel_end(gpu, core);
     }

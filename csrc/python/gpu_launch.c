@@ -4,7 +4,7 @@
 typedef struct {
     PyObject *kernel, *program, *vector_registers, *uniform_registers, *shared_words, *constants, *buffers, *grid,
         *block;
-    PyObject *placement, *local_address, *local_bytes;
+    PyObject *placement, *local_address, *local_bytes, *on_gpu, *after;
 } launch_objects_t;
 
 /* Converts the program and the numbers of a launch; the caller converts and releases constants and buffers. */
@@ -16,7 +16,9 @@ get_launch(const gpc_module_state_t *state, const launch_objects_t *objects, gpc
     if ((objects->local_address != NULL &&
          gpc_get_u64(state, objects->local_address, "local_address", UINT64_MAX, &out->local_address) != 0) ||
         (objects->local_bytes != NULL &&
-         gpc_get_u32(state, objects->local_bytes, "local_bytes", &out->local_bytes) != 0)) {
+         gpc_get_u32(state, objects->local_bytes, "local_bytes", &out->local_bytes) != 0) ||
+        (objects->on_gpu != NULL && gpc_get_u32(state, objects->on_gpu, "on_gpu", &out->on_gpu) != 0) ||
+        (objects->after != NULL && gpc_get_u64(state, objects->after, "after", UINT64_MAX, &out->after) != 0)) {
         return -1;
     }
 
@@ -40,6 +42,22 @@ get_launch(const gpc_module_state_t *state, const launch_objects_t *objects, gpc
     out->program.uniform_registers = (uint16_t) uniform_registers;
     out->placement = (gpc_placement_t) placement;
     return 0;
+}
+
+static void
+set_lists(gpc_launch_t *out, const gpc_sources_argument_t *sources, const gpc_buffers_argument_t *buffers,
+          const Py_buffer *constants)
+{
+    out->files = sources->files;
+    out->num_files = sources->num_files;
+    out->reports = sources->reports;
+    out->num_reports = sources->num_reports;
+    out->constants = constants->buf;
+    out->num_constants = (uint32_t) ((size_t) constants->len / 4);
+    out->buffers = buffers->buffers;
+    out->num_buffers = buffers->count;
+    out->program.constants = out->num_constants;
+    out->program.buffers = out->num_buffers;
 }
 
 static PyObject *
@@ -74,6 +92,9 @@ gpc_method_launch(PyObject *object, PyObject *args, PyObject *keywords)
         "local_address",
         "local_bytes",
         "independent_lanes",
+        "on_gpu",
+        "after",
+        "more",
         NULL,
     };
     const gpc_module_state_t *state = gpc_state_of(object);
@@ -81,32 +102,25 @@ gpc_method_launch(PyObject *object, PyObject *args, PyObject *keywords)
     gpc_buffers_argument_t buffers = {0};
     gpc_sources_argument_t sources = {0};
     PyObject *files = NULL, *reports = NULL;
-    int independent_lanes = 0;
+    int independent_lanes = 0, more = 0;
     gpc_launch_t launch = {0};
     PyObject *result = NULL;
     Py_buffer constants;
 
-    if (!PyArg_ParseTupleAndKeywords(args, keywords, "OOOOOOOOOO|OOOOp:launch", (char **) (uintptr_t) names, &o.kernel,
-                                     &o.program, &o.vector_registers, &o.uniform_registers, &o.shared_words,
+    if (!PyArg_ParseTupleAndKeywords(args, keywords, "OOOOOOOOOO|OOOOpOOp:launch", (char **) (uintptr_t) names,
+                                     &o.kernel, &o.program, &o.vector_registers, &o.uniform_registers, &o.shared_words,
                                      &o.constants, &o.buffers, &o.grid, &o.block, &o.placement, &files, &reports,
-                                     &o.local_address, &o.local_bytes, &independent_lanes)) {
+                                     &o.local_address, &o.local_bytes, &independent_lanes, &o.on_gpu, &o.after,
+                                     &more)) {
         return NULL;
     }
     if (get_launch(state, &o, &launch) != 0 || gpc_get_words(state, o.constants, "constants", false, &constants) != 0) {
         return NULL;
     }
     if (gpc_get_buffers(state, o.buffers, &buffers) == 0 && gpc_get_sources(state, files, reports, &sources) == 0) {
-        launch.files = sources.files;
-        launch.num_files = sources.num_files;
-        launch.reports = sources.reports;
-        launch.num_reports = sources.num_reports;
-        launch.constants = constants.buf;
-        launch.num_constants = (uint32_t) ((size_t) constants.len / 4);
-        launch.buffers = buffers.buffers;
-        launch.num_buffers = buffers.count;
-        launch.program.constants = launch.num_constants;
-        launch.program.buffers = launch.num_buffers;
+        set_lists(&launch, &sources, &buffers, &constants);
         launch.program.independent_lanes = independent_lanes != 0;
+        launch.more = more != 0;
         result = begin_launch(object, &launch);
     }
     gpc_sources_argument_free(&sources);

@@ -4,19 +4,23 @@
 PyObject *
 gpc_method_allocate(PyObject *object, PyObject *args, PyObject *keywords)
 {
-    static const char *const names[] = {"words", NULL};
-    PyObject *words_object;
+    static const char *const names[] = {"words", "on_gpu", NULL};
+    PyObject *words_object, *on_gpu_object = NULL;
     gpc_address_t address = 0;
     uint64_t words = 0;
+    uint32_t on_gpu = 0;
     gpc_gpu_object_t *self = NULL;
     int code = 0;
 
-    if (!PyArg_ParseTupleAndKeywords(args, keywords, "O:allocate", (char **) (uintptr_t) names, &words_object) ||
+    if (!PyArg_ParseTupleAndKeywords(args, keywords, "O|O:allocate", (char **) (uintptr_t) names, &words_object,
+                                     &on_gpu_object) ||
         gpc_get_u64(gpc_state_of(object), words_object, "words", UINT64_MAX, &words) != 0 ||
+        (on_gpu_object != NULL && gpc_get_u32(gpc_state_of(object), on_gpu_object, "on_gpu", &on_gpu) != 0) ||
         (self = gpc_enter(object)) == NULL) {
         return NULL;
     }
-    code = gpc_gpu_allocate(self->gpu, words, &address);
+    code = on_gpu ? gpc_gpu_allocate_on(self->gpu, words, on_gpu - 1, &address)
+                  : gpc_gpu_allocate(self->gpu, words, &address);
     return gpc_leave(self, code, code == 0 ? PyLong_FromUnsignedLongLong(address) : NULL);
 }
 

@@ -129,6 +129,19 @@ gpu_progress(PyObject *object, PyObject *Py_UNUSED(ignored))
 }
 
 static PyObject *
+gpu_kernel_end(PyObject *object, PyObject *number_object)
+{
+    uint64_t number;
+    if (gpc_get_u64(gpc_state_of(object), number_object, "number", GPC_MOST_KERNELS - 1, &number) != 0) {
+        return NULL;
+    }
+    gpc_gpu_object_t *self = gpc_enter(object);
+    return self == NULL
+               ? NULL
+               : gpc_leave(self, 0, PyLong_FromUnsignedLongLong(gpc_gpu_kernel_end(self->gpu, (uint32_t) number)));
+}
+
+static PyObject *
 gpu_printed(PyObject *object, PyObject *Py_UNUSED(ignored))
 {
     const gpc_print_t *records = NULL;
@@ -231,7 +244,7 @@ gpu_verify(PyObject *object, PyObject *Py_UNUSED(ignored))
 
 static PyMethodDef gpu_methods[] = {
     {"allocate", WITH_KEYWORDS(gpc_method_allocate),
-     "allocate($self, words)\n--\n\nAddress of new, zeroed global memory."},
+     "allocate($self, words, on_gpu=0)\n--\n\nAddress of new, zeroed global memory, with on_gpu of that GPU - 1."},
     {"allocate_from", WITH_KEYWORDS(gpc_method_allocate_from),
      "allocate_from($self, address)\n--\n\nLater allocations begin at this address or behind it."},
     {"release", WITH_KEYWORDS(gpc_method_release), "release($self, address)\n--\n\nFrees an allocation."},
@@ -264,6 +277,8 @@ static PyMethodDef gpu_methods[] = {
      "clock($self)\n--\n\nThe core clock's cycle, which also counts between launches."},
     {"instructions", gpu_instructions, METH_NOARGS, "instructions($self)\n--\n\nWarp instructions since creation."},
     {"progress", gpu_progress, METH_NOARGS, "progress($self)\n--\n\n(blocks done, blocks of the launch)."},
+    {"kernel_end", gpu_kernel_end, METH_O,
+     "kernel_end($self, number)\n--\n\nCore cycles from the begin of the last launch to the end of a kernel of it."},
     {"printed", gpu_printed, METH_NOARGS,
      "printed($self)\n--\n\n(words that the last launch printed as bytes, number of those that found no room)."},
     {"statistics", gpu_statistics, METH_NOARGS, "statistics($self)\n--\n\nAll statistics as JSON."},

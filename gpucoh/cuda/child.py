@@ -82,6 +82,8 @@ class Child:
 
     def exit(self, status: int) -> NoReturn:
         """End the process as ``exit`` does, which writes what files hold."""
+        if self.device is not None and os.getpid() == self._pid:
+            self.device.wait_for_all()
         self.libc.fflush(None)
         self.finish(status)
 

@@ -34,13 +34,15 @@ class OutOfBounds(Exception):
 class Allocation:
     """A range of simulated memory: the array that owns it, and its content as of the last copy if it is shared.
 
-    ``registered`` is the address of the host's memory, if that is not the simulated one.
+    ``registered`` is the address of the host's memory, if that is not the simulated one; ``device`` is the GPU, of
+    several, in whose memory it is.
     """
 
     array: Any
     size: int
     shadow: NDArray[np.uint32] | None = None
     registered: int = 0
+    device: int | None = None
 
     @property
     def address(self) -> int:
@@ -79,13 +81,12 @@ class Memory:
         ]
         self._libc.munmap.argtypes = [ctypes.c_void_p, ctypes.c_size_t]
 
-    @property
-    def in_use(self) -> int:
-        """Bytes that are allocated."""
-        return sum(one.size for one in self._allocations)
+    def in_use(self, device: int | None) -> int:
+        """Bytes that are allocated on a device; None: that are on none."""
+        return sum(one.size for one in self._allocations if one.device == device)
 
-    def allocate(self, size: int, is_shared: bool, name: str) -> Allocation:
-        """New memory, filled with 0.
+    def allocate(self, size: int, is_shared: bool, name: str, device: int | None) -> Allocation:
+        """New memory, filled with 0; of a device, if the machine has several.
 
         Raises
         ------
@@ -94,8 +95,8 @@ class Memory:
         MemoryError
             If the process cannot map shared memory at its address.
         """
-        array = self.gpu.zeros(-(-size // 4), np.uint32, name=name)
-        one = Allocation(array, size)
+        array = self.gpu.zeros(-(-size // 4), np.uint32, name=name, device=device)
+        one = Allocation(array, size, device=device)
         self.add(one, is_shared)
         return one
 

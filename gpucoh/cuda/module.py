@@ -93,7 +93,9 @@ class Module:
     __getitem__ = get_function
 
     @public
-    def get_global(self, gpu: Any, name: str, dtype: Any = None) -> Array:
+    def get_global(
+        self, gpu: Any, name: str, dtype: Any = None, *, device: int | None = None
+    ) -> Array:
         """The array of a ``__device__`` or ``__constant__`` variable on a GPU; made at the first use of the variable.
 
         Parameters
@@ -102,6 +104,8 @@ class Module:
         name : str
         dtype : optional
             Its elements. Default: the type of a scalar; bytes of an array, whose type PTX does not keep.
+        device : int, optional
+            The GPU of a machine of several, each of which has its own; by default 0.
 
         Raises
         ------
@@ -109,11 +113,22 @@ class Module:
             If the module has no such variable.
         """
         variable = self._variable(name)
-        arrays: dict[str, Array] = gpu.variables.setdefault(self, {})
+        arrays = self._arrays(gpu, device)
         array = arrays.get(variable.name)
         if array is None or not array.is_allocated:
-            array = self._initialised(gpu, arrays, variable)
+            array = self._initialised(gpu, arrays, variable, device)
         return array if dtype is None else array.view(dtype)
+
+    def _arrays(self, gpu: Any, device: int | None) -> dict[str, Array]:
+        found: dict[str, Array] = gpu.variables.setdefault(self, {}).setdefault(device or 0, {})
+        return found
+
+    def share_global(self, gpu: Any, name: str, devices: int) -> Array:
+        """The array of a variable that several devices have in common."""
+        array = self.get_global(gpu, name)
+        for device in range(devices):
+            self._arrays(gpu, device)[self._variable(name).name] = array
+        return array
 
     def _variable(self, name: str) -> Variable:
         variables = {
@@ -129,16 +144,18 @@ class Module:
             )
         return variables[found[0]]
 
-    def _initialised(self, gpu: Any, arrays: dict[str, Array], variable: Variable) -> Array:
+    def _initialised(
+        self, gpu: Any, arrays: dict[str, Array], variable: Variable, device: int | None
+    ) -> Array:
         dtype = np.dtype(_DTYPES.get(variable.type, "uint8"))
         size = max(1, -(-variable.size // dtype.itemsize))
-        array: Array = gpu.zeros(size, dtype, name=variable.name)
+        array: Array = gpu.zeros(size, dtype, name=variable.name, device=device)
         arrays[variable.name] = array  # before those of its addresses, which may be in a circle
         data = bytearray(variable.initial.ljust(size * dtype.itemsize, b"\0"))
         for at, other in variable.addresses.items():
             offset = int.from_bytes(data[at : at + 8], "little")
             functions = self._parsed.addresses
-            address = functions.get(other) or self.get_global(gpu, other).address
+            address = functions.get(other) or self.get_global(gpu, other, device=device).address
             address += offset
             data[at : at + 8] = address.to_bytes(8, "little")
         if variable.initial:
@@ -252,7 +269,12 @@ class RawKernel(Launchable):
         return -(-self.translation.layout.local_bytes // 4) * 4
 
     def arguments(
-        self, gpu: Any, program: Program, grid: tuple[int, int, int], args: Sequence[Any]
+        self,
+        gpu: Any,
+        program: Program,
+        grid: tuple[int, int, int],
+        args: Sequence[Any],
+        device: int | None = None,
     ) -> Sequence[Any]:
         """The words of the program's constants: parameters, and addresses of variables."""
         parameters = self.module.parameters(self.symbol)
@@ -269,7 +291,9 @@ class RawKernel(Launchable):
             at = layout.parameter_at[parameter.name]
             given = bytes_of(gpu, self.name, number, parameter, value)
             data[at : at + len(given)] = given
-        addresses = [self.module.get_global(gpu, name).address for name in layout.symbols]
+        addresses = [
+            self.module.get_global(gpu, name, device=device).address for name in layout.symbols
+        ]
         words = np.frombuffer(bytes(data), np.uint32).tolist()
         values = Words(words)
         if layout.needs_parameters_in_memory:

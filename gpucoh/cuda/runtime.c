@@ -25,18 +25,23 @@ typedef struct {
     void (*function)(uint64_t file, uint64_t function, const char *name); /* files count from 1 */
     void (*variable)(uint64_t file, uint64_t variable, const char *name, uint64_t bytes);
     uint64_t (*managed)(uint64_t file, const char *name, uint64_t bytes);
-    uint64_t (*symbol)(uint64_t variable); /* 0: unknown */
+    uint64_t (*symbol)(uint64_t variable, int device); /* 0: unknown */
     uint64_t (*symbol_bytes)(uint64_t variable);
-    uint64_t (*allocate)(uint64_t bytes, int kind); /* 0: no memory */
+    uint64_t (*allocate)(uint64_t bytes, int kind, int device); /* 0: no memory */
     int (*release)(uint64_t address);
     int (*is_shared)(uint64_t address);
-    uint64_t (*allocated)(void);
-    int (*copy)(uint64_t to, uint64_t from, uint64_t bytes);
-    int (*fill)(uint64_t address, int value, uint64_t bytes);
+    int (*device_of)(uint64_t address); /* -1: of no device */
+    uint64_t (*allocated)(int device);
+    int (*copy)(uint64_t to, uint64_t from, uint64_t bytes, int device);
+    int (*fill)(uint64_t address, int value, uint64_t bytes, int device);
     int (*launch)(uint64_t function, const unsigned *grid, const unsigned *block, void **arguments, uint64_t shared,
-                  int cooperative);
+                  int cooperative, int device, uint64_t stream);
     int (*occupancy)(uint64_t function, int threads, uint64_t shared);
-    double (*milliseconds)(void);
+    void (*settle)(int device);                        /* runs the kernels that wait for the device */
+    uint64_t (*record)(int device, uint64_t stream);   /* the number of a recorded time, from 1 */
+    void (*after)(uint64_t stream, uint64_t recorded); /* the stream's next kernel follows it */
+    void (*settle_recorded)(uint64_t recorded);
+    double (*milliseconds)(uint64_t recorded); /* negative: not yet known */
     int64_t (*property)(const char *name);
     void (*missing)(const char *name);     /* does not return */
     void (*unknown_attribute)(int number); /* of the device */
@@ -55,7 +60,8 @@ static _Thread_local struct {
 } pushed[16];
 static _Thread_local unsigned num_pushed;
 static _Thread_local bool is_main;
-static uint64_t num_files; /* with code for the device, which register in their order */
+static _Thread_local int current; /* device */
+static uint64_t num_files;        /* with code for the device, which register in their order */
 
 void gpucoh_runtime(void *const *functions);
 void gpucoh_missing(const char *name);
@@ -95,6 +101,36 @@ gpucoh_main(int (*program)(int, char **, char **), int argc, char **argv)
     exit(program(argc, argv, environ));
 }
 
+/* What a cudaStream_t points to, but NULL and the constants of CUDA, which are of the current device. */
+typedef struct {
+    int device;
+} stream_t;
+
+/* What a cudaEvent_t points to. */
+typedef struct {
+    int device;
+    uint64_t recorded; /* 0: not yet */
+} event_t;
+
+static int
+device_of(cudaStream_t s)
+{
+    return ADDRESS(s) <= ADDRESS(cudaStreamPerThread) ? current : ((const stream_t *) s)->device;
+}
+
+/* The stream's number for the host: that of its device for the default streams. */
+static uint64_t
+number_of(cudaStream_t s)
+{
+    return ADDRESS(s) <= ADDRESS(cudaStreamPerThread) ? (uint64_t) current : ADDRESS(s);
+}
+
+static bool
+is_device(int d)
+{
+    return d >= 0 && d < host.property("gpus");
+}
+
 static cudaError_t
 note(int error)
 {
@@ -107,13 +143,13 @@ note(int error)
 /* ---- memory ------------------------------------------------------------------------------------------------------ */
 
 static cudaError_t
-allocate(void **p, size_t bytes, int kind)
+allocate(void **p, size_t bytes, int kind, int device)
 {
     if (bytes == 0) {
         *p = NULL;
         return cudaSuccess;
     }
-    uint64_t address = host.allocate(bytes, kind);
+    uint64_t address = host.allocate(bytes, kind, device);
     *p = POINTER(address);
     return address != 0 ? cudaSuccess : note(cudaErrorMemoryAllocation);
 }
@@ -125,9 +161,9 @@ release(void *p)
 }
 
 static cudaError_t
-copy(void *to, const void *from, size_t bytes)
+copy(void *to, const void *from, size_t bytes, cudaStream_t s)
 {
-    return bytes == 0 ? cudaSuccess : note(host.copy(ADDRESS(to), ADDRESS(from), bytes));
+    return bytes == 0 ? cudaSuccess : note(host.copy(ADDRESS(to), ADDRESS(from), bytes, device_of(s)));
 }
 
 /* Whether a copy has the direction that its kind says; where memory is shared, every kind has. */
@@ -141,9 +177,9 @@ has_kind(const void *to, const void *from, enum cudaMemcpyKind kind)
 }
 
 static cudaError_t
-copy_kind(void *to, const void *from, size_t bytes, enum cudaMemcpyKind kind)
+copy_kind(void *to, const void *from, size_t bytes, enum cudaMemcpyKind kind, cudaStream_t s)
 {
-    return bytes == 0 || has_kind(to, from, kind) ? copy(to, from, bytes) : note(cudaErrorInvalidValue);
+    return bytes == 0 || has_kind(to, from, kind) ? copy(to, from, bytes, s) : note(cudaErrorInvalidValue);
 }
 
 static cudaError_t
@@ -155,7 +191,7 @@ copy_rows(void *to, size_t to_pitch, const void *from, size_t from_pitch, size_t
     }
     for (size_t row = 0; row < height; row++) {
         cudaError_t error =
-            copy_kind((char *) to + row * to_pitch, (const char *) from + row * from_pitch, width, kind);
+            copy_kind((char *) to + row * to_pitch, (const char *) from + row * from_pitch, width, kind, NULL);
         if (error != cudaSuccess) {
             return error;
         }
@@ -164,9 +200,9 @@ copy_rows(void *to, size_t to_pitch, const void *from, size_t from_pitch, size_t
 }
 
 static cudaError_t
-copy_symbol(const void *symbol, size_t offset, void *other, size_t bytes, bool to_symbol)
+copy_symbol(const void *symbol, size_t offset, void *other, size_t bytes, bool to_symbol, cudaStream_t s)
 {
-    uint64_t at = host.symbol(ADDRESS(symbol));
+    uint64_t at = host.symbol(ADDRESS(symbol), device_of(s));
     if (at == 0) {
         return note(cudaErrorInvalidSymbol);
     }
@@ -175,20 +211,20 @@ copy_symbol(const void *symbol, size_t offset, void *other, size_t bytes, bool t
         return note(cudaErrorInvalidValue);
     }
     void *inside = POINTER(at + offset);
-    return to_symbol ? copy(inside, other, bytes) : copy(other, inside, bytes);
+    return to_symbol ? copy(inside, other, bytes, s) : copy(other, inside, bytes, s);
 }
 
 static cudaError_t
-fill(void *p, int value, size_t bytes)
+fill(void *p, int value, size_t bytes, cudaStream_t s)
 {
-    return bytes == 0 ? cudaSuccess : note(host.fill(ADDRESS(p), value, bytes));
+    return bytes == 0 ? cudaSuccess : note(host.fill(ADDRESS(p), value, bytes, device_of(s)));
 }
 
 static cudaError_t
 fill_rows(void *p, size_t pitch, int value, size_t width, size_t height)
 {
     for (size_t row = 0; row < height; row++) {
-        cudaError_t error = fill((char *) p + row * pitch, value, width);
+        cudaError_t error = fill((char *) p + row * pitch, value, width, NULL);
         if (error != cudaSuccess) {
             return error;
         }
@@ -215,6 +251,7 @@ pointer_attributes(struct cudaPointerAttributes *a, const void *p)
     memset(a, 0, sizeof *a);
     int shared = host.is_shared(ADDRESS(p));
     a->type = shared > 0 ? cudaMemoryTypeManaged : shared == 0 ? cudaMemoryTypeDevice : cudaMemoryTypeUnregistered;
+    a->device = host.device_of(ADDRESS(p)) > 0 ? host.device_of(ADDRESS(p)) : 0;
     a->devicePointer = shared >= 0 ? POINTER(ADDRESS(p)) : NULL;
     a->hostPointer = shared != 0 ? POINTER(ADDRESS(p)) : NULL;
     return cudaSuccess;
@@ -250,10 +287,13 @@ pop(dim3 *grid, dim3 *block, size_t *shared, void *stream)
 }
 
 static cudaError_t
-launch(const void *f, dim3 grid, dim3 block, void **arguments, size_t shared, bool cooperative)
+launch(const void *f, dim3 grid, dim3 block, void **arguments, size_t shared, bool cooperative, cudaStream_t s)
 {
+    if (device_of(s) != current) {
+        return note(cudaErrorInvalidResourceHandle);
+    }
     unsigned grid3[3] = {grid.x, grid.y, grid.z}, block3[3] = {block.x, block.y, block.z};
-    return note(host.launch(ADDRESS(f), grid3, block3, arguments, shared, cooperative));
+    return note(host.launch(ADDRESS(f), grid3, block3, arguments, shared, cooperative, current, number_of(s)));
 }
 
 static cudaError_t
@@ -290,7 +330,7 @@ error_text(cudaError_t error, bool is_name)
 static cudaError_t
 properties(struct cudaDeviceProp *p, int device)
 {
-    if (device != 0) {
+    if (!is_device(device)) {
         return note(cudaErrorInvalidDevice);
     }
     memset(p, 0, sizeof *p);
@@ -307,6 +347,7 @@ properties(struct cudaDeviceProp *p, int device)
     p->maxGridSize[1] = p->maxGridSize[2] = (int) host.property("maxGridDimY");
     p->totalConstMem = (size_t) host.property("totalConstMem");
     p->memPitch = (size_t) host.property("maxPitch");
+    p->pciBusID = device;
     p->major = 7;
     p->minor = 5;
     p->multiProcessorCount = (int) host.property("multiProcessorCount");
@@ -361,7 +402,6 @@ attribute(int *value, enum cudaDeviceAttr which, int device)
                  {cudaDevAttrComputeMode, "zero"},
                  {cudaDevAttrConcurrentKernels, "zero"},
                  {cudaDevAttrEccEnabled, "zero"},
-                 {cudaDevAttrPciBusId, "zero"},
                  {cudaDevAttrPciDeviceId, "zero"},
                  {cudaDevAttrPciDomainId, "zero"},
                  {cudaDevAttrTccDriver, "zero"},
@@ -376,8 +416,12 @@ attribute(int *value, enum cudaDeviceAttr which, int device)
                  {cudaDevAttrPageableMemoryAccessUsesHostPageTables, "zero"},
                  {cudaDevAttrClusterLaunch, "zero"},
                  {cudaDevAttrMemoryPoolsSupported, "zero"}};
-    if (device != 0) {
+    if (!is_device(device)) {
         return note(cudaErrorInvalidDevice);
+    }
+    if (which == cudaDevAttrPciBusId) {
+        *value = device;
+        return cudaSuccess;
     }
     for (size_t k = 0; k < sizeof known / sizeof *known; k++) {
         if (known[k].which == which) {
@@ -389,45 +433,163 @@ attribute(int *value, enum cudaDeviceAttr which, int device)
     return note(cudaErrorInvalidValue);
 }
 
-/* What a cudaEvent_t points to. */
-typedef struct {
-    bool is_recorded;
-    double milliseconds;
-} event_t;
+/* ---- devices ----------------------------------------------------------------------------------------------------- */
+
+static _Atomic bool peers[64][64]; /* whether the first may access the second, which kernels are not held to */
+
+static cudaError_t
+set_device(int device)
+{
+    if (!is_device(device)) {
+        return note(cudaErrorInvalidDevice);
+    }
+    current = device;
+    return cudaSuccess;
+}
+
+static cudaError_t
+can_access(int *can, int device, int peer)
+{
+    if (!is_device(device) || !is_device(peer)) {
+        return note(cudaErrorInvalidDevice);
+    }
+    *can = device != peer;
+    return cudaSuccess;
+}
+
+static cudaError_t
+set_access(int peer, bool enabled)
+{
+    if (!is_device(peer) || peer == current) {
+        return note(cudaErrorInvalidDevice);
+    }
+    if (peers[current][peer] == enabled) {
+        return note(enabled ? cudaErrorPeerAccessAlreadyEnabled : cudaErrorPeerAccessNotEnabled);
+    }
+    peers[current][peer] = enabled;
+    return cudaSuccess;
+}
+
+static cudaError_t
+p2p_attribute(int *value, enum cudaDeviceP2PAttr which, int from, int to)
+{
+    if (!is_device(from) || !is_device(to) || from == to) {
+        return note(cudaErrorInvalidDevice);
+    }
+    *value = which == cudaDevP2PAttrAccessSupported || which == cudaDevP2PAttrNativeAtomicSupported;
+    return cudaSuccess;
+}
+
+static cudaError_t
+copy_peer(void *to, int to_device, const void *from, int from_device, size_t bytes, cudaStream_t s)
+{
+    return is_device(to_device) && is_device(from_device) ? copy(to, from, bytes, s) : note(cudaErrorInvalidDevice);
+}
+
+/* Handles of one process: the pointer itself. */
+static cudaError_t
+ipc_get(cudaIpcMemHandle_t *handle, void *p)
+{
+    if (host.device_of(ADDRESS(p)) < 0) {
+        return note(cudaErrorInvalidValue);
+    }
+    memset(handle, 0, sizeof *handle);
+    memcpy(handle, &p, sizeof p);
+    return cudaSuccess;
+}
+
+static cudaError_t
+ipc_open(void **p, cudaIpcMemHandle_t handle)
+{
+    memcpy(p, &handle, sizeof *p);
+    return host.device_of(ADDRESS(*p)) < 0 ? note(cudaErrorInvalidValue) : cudaSuccess;
+}
+
+/* ---- streams and events ------------------------------------------------------------------------------------------ */
+
+static cudaError_t
+stream_new(cudaStream_t *s)
+{
+    stream_t *stream = calloc(1, sizeof *stream);
+    *s = (cudaStream_t) stream;
+    if (stream == NULL) {
+        return note(cudaErrorMemoryAllocation);
+    }
+    stream->device = current;
+    return cudaSuccess;
+}
+
+static cudaError_t
+stream_free(cudaStream_t s)
+{
+    if (ADDRESS(s) <= ADDRESS(cudaStreamPerThread)) {
+        return s == NULL ? cudaSuccess : note(cudaErrorInvalidResourceHandle);
+    }
+    host.settle(device_of(s));
+    free(s);
+    return cudaSuccess;
+}
+
+static cudaError_t
+settle(int device)
+{
+    host.settle(device);
+    return cudaSuccess;
+}
+
+static cudaError_t
+stream_wait(cudaStream_t s, cudaEvent_t e)
+{
+    if (e == NULL) {
+        return note(cudaErrorInvalidResourceHandle);
+    }
+    host.after(number_of(s), ((const event_t *) e)->recorded);
+    return cudaSuccess;
+}
 
 static cudaError_t
 event_new(cudaEvent_t *e)
 {
-    *e = calloc(1, sizeof(event_t));
-    return *e != NULL ? cudaSuccess : note(cudaErrorMemoryAllocation);
+    event_t *event = calloc(1, sizeof *event);
+    *e = (cudaEvent_t) event;
+    if (event == NULL) {
+        return note(cudaErrorMemoryAllocation);
+    }
+    event->device = current;
+    return cudaSuccess;
 }
 
 static cudaError_t
-event_record(cudaEvent_t e)
+event_record(cudaEvent_t e, cudaStream_t s)
 {
     event_t *event = (event_t *) e;
-    if (event == NULL) {
+    if (event == NULL || event->device != device_of(s)) {
         return note(cudaErrorInvalidResourceHandle);
     }
-    *event = (event_t){true, host.milliseconds()};
+    event->recorded = host.record(event->device, number_of(s));
     return cudaSuccess;
 }
 
 static cudaError_t
 event_wait(cudaEvent_t e)
 {
-    return e != NULL ? cudaSuccess : note(cudaErrorInvalidResourceHandle);
+    if (e == NULL) {
+        return note(cudaErrorInvalidResourceHandle);
+    }
+    host.settle_recorded(((const event_t *) e)->recorded);
+    return cudaSuccess;
 }
 
 static cudaError_t
 event_elapsed(float *ms, cudaEvent_t from, cudaEvent_t to)
 {
     const event_t *first = (const event_t *) from, *last = (const event_t *) to;
-    if (first == NULL || last == NULL || !first->is_recorded || !last->is_recorded) {
+    if (first == NULL || last == NULL || !first->recorded || !last->recorded || first->device != last->device) {
         return note(cudaErrorInvalidResourceHandle);
     }
-    *ms = (float) (last->milliseconds - first->milliseconds);
-    return cudaSuccess;
+    double begin = host.milliseconds(first->recorded), end = host.milliseconds(last->recorded);
+    *ms = (float) (end - begin);
+    return begin < 0 || end < 0 ? note(cudaErrorNotReady) : cudaSuccess;
 }
 
 static cudaError_t

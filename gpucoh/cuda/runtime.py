@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from gpucoh.base.errors import ConfigError, Error, Note
+from gpucoh.cuda.devices import Devices
 from gpucoh.cuda.memory import Allocation, Memory, OutOfBounds
 from gpucoh.cuda.module import Module, RawKernel
 from gpucoh.device.launches import check_resident, occupancy
@@ -29,17 +30,22 @@ _HOST: dict[str, tuple[Any, ...]] = {
     "function": (_V, _U64, _U64, _S),
     "variable": (_V, _U64, _U64, _S, _U64),
     "managed": (_U64, _U64, _S, _U64),
-    "symbol": (_U64, _U64),
+    "symbol": (_U64, _U64, _I),
     "symbol_bytes": (_U64, _U64),
-    "allocate": (_U64, _U64, _I),
+    "allocate": (_U64, _U64, _I, _I),
     "release": (_I, _U64),
     "is_shared": (_I, _U64),
-    "allocated": (_U64,),
-    "copy": (_I, _U64, _U64, _U64),
-    "fill": (_I, _U64, _I, _U64),
-    "launch": (_I, _U64, _WORDS, _WORDS, _POINTERS, _U64, _I),
+    "device_of": (_I, _U64),
+    "allocated": (_U64, _I),
+    "copy": (_I, _U64, _U64, _U64, _I),
+    "fill": (_I, _U64, _I, _U64, _I),
+    "launch": (_I, _U64, _WORDS, _WORDS, _POINTERS, _U64, _I, _I, _U64),
     "occupancy": (_I, _U64, _I, _U64),
-    "milliseconds": (ctypes.c_double,),
+    "settle": (_V, _I),
+    "record": (_U64, _I, _U64),
+    "after": (_V, _U64, _U64),
+    "settle_recorded": (_V, _U64),
+    "milliseconds": (ctypes.c_double, _U64),
     "property": (ctypes.c_int64, _S),
     "missing": (_V, _S),
     "unknown_attribute": (_V, _I),
@@ -85,11 +91,21 @@ class Runtime:
         self.gpu = gpu
         self.lock = threading.RLock()
         self.memory = Memory(gpu)
+        self.devices = Devices(gpu, self.memory, launched)
         self._modules = modules
-        self._launched, self._fail, self.end = launched, fail, end
+        self._fail, self.end = fail, end
+        self.settle, self.record, self.after = (
+            self.devices.settle,
+            self.devices.record,
+            self.devices.after,
+        )
+        self.settle_recorded, self.milliseconds = (
+            self.devices.settle_recorded,
+            self.devices.milliseconds,
+        )
         self._kernels: dict[int, RawKernel] = {}
         self._variables: dict[int, tuple[int, str, int]] = {}  # file, name, bytes
-        self._symbols: dict[tuple[int, str], Allocation] = {}
+        self._symbols: dict[tuple[int, str, int | None], Allocation] = {}
         self._allocated = 0
         self._callbacks = [
             ctypes.CFUNCTYPE(*types)(self._ending(getattr(self, name)))
@@ -117,6 +133,10 @@ class Runtime:
 
         return call
 
+    def wait_for_all(self) -> None:
+        """Run the kernels that wait at the program's end."""
+        self._ending(self.settle)(None)
+
     # ---- what the compiler registers
 
     def function(self, file: int, function: int, name: bytes) -> None:
@@ -129,24 +149,34 @@ class Runtime:
 
     def managed(self, file: int, name: bytes, size: int) -> int:
         """The address of a ``__managed__`` variable, for host and device."""
-        address = self._symbol(file, name.decode(), size).address
+        address = self._symbol(file, name.decode(), None, size).address
         self.variable(file, address, name, size)  # the host names it by its content's address
         return address
 
-    def symbol(self, variable: int) -> int:
-        """The address of a variable."""
+    def symbol(self, variable: int, device: int) -> int:
+        """The address of a variable on a device."""
         if variable not in self._variables:
             return 0
-        return self._symbol(*self._variables[variable][:2]).address
+        file, name, _ = self._variables[variable]
+        if (file, name, None) in self._symbols:  # of all devices
+            return self._symbol(file, name, None).address
+        return self._symbol(file, name, self.devices.number(device)).address
 
-    def _symbol(self, file: int, name: str, shared_bytes: int = 0) -> Allocation:
+    def _symbol(
+        self, file: int, name: str, device: int | None, shared_bytes: int = 0
+    ) -> Allocation:
         """A module's variable; with ``shared_bytes`` one of that size that the host sees at the same address."""
-        if (file, name) not in self._symbols:
-            array = self._modules[file - 1].get_global(self.gpu, name)
-            one = Allocation(array, shared_bytes or array.nbytes)
+        if (file, name, device) not in self._symbols:
+            module = self._modules[file - 1]
+            array = (
+                module.share_global(self.gpu, name, self.devices.count)
+                if shared_bytes
+                else module.get_global(self.gpu, name, device=device)
+            )
+            one = Allocation(array, shared_bytes or array.nbytes, device=device)
             self.memory.add(one, is_shared=shared_bytes > 0)
-            self._symbols[file, name] = one
-        return self._symbols[file, name]
+            self._symbols[file, name, device] = one
+        return self._symbols[file, name, device]
 
     def symbol_bytes(self, variable: int) -> int:
         """The size of a variable; 0: there is none."""
@@ -154,16 +184,19 @@ class Runtime:
 
     # ---- memory
 
-    def allocate(self, size: int, kind: int) -> int:
+    def allocate(self, size: int, kind: int, device: int) -> int:
         """New memory of the device, or shared with the host; 0: there is none left."""
         self._allocated += 1
+        name, shared = f"allocation {self._allocated}", kind == 1
+        place = None if shared else self.devices.number(device)
         try:
-            return self.memory.allocate(size, kind == 1, f"allocation {self._allocated}").address
+            return self.memory.allocate(size, shared, name, place).address
         except (ConfigError, MemoryError):
             return 0
 
     def release(self, address: int) -> int:
         """Free an allocation."""
+        self.settle(None)
         return SUCCESS if self.memory.release(address) else INVALID_VALUE
 
     def is_shared(self, address: int) -> int:
@@ -180,22 +213,37 @@ class Runtime:
 
     def delist(self, address: int) -> int:
         """Register memory of the host no longer."""
+        self.settle(None)
         return SUCCESS if self.memory.delist(address) else NOT_REGISTERED
 
     def device_address(self, address: int) -> int:
         """The address for kernels of memory of the host; 0: there is none."""
         return self.memory.device_address(address)
 
-    def allocated(self) -> int:
-        """Bytes of the device in use."""
-        return self.memory.in_use
+    def device_of(self, address: int) -> int:
+        """The device of an allocation; -1: it is of none."""
+        one = self.memory.find(address)
+        return -1 if one is None or one.shadow is not None else one.device or 0
 
-    def copy(self, to: int, source: int, size: int) -> int:
+    def allocated(self, device: int) -> int:
+        """Bytes of the device in use."""
+        return self.memory.in_use(self.devices.number(device))
+
+    def _settle_for(self, device: int, *addresses: int) -> None:
+        """Run the kernels that wait, if a copy of the device at these addresses may touch what they do."""
+        self.settle(device)
+        for one in map(self.memory.find, addresses):
+            if one is not None:
+                self.settle(one.device)
+
+    def copy(self, to: int, source: int, size: int, device: int) -> int:
         """Copy between any two addresses."""
+        self._settle_for(device, to, source)
         return self._in_bounds("cudaMemcpy", lambda: self.memory.copy(to, source, size))
 
-    def fill(self, address: int, value: int, size: int) -> int:
+    def fill(self, address: int, value: int, size: int, device: int) -> int:
         """Set bytes."""
+        self._settle_for(device, address)
         return self._in_bounds("cudaMemset", lambda: self.memory.fill(address, value, size))
 
     def _in_bounds(self, what: str, act: Callable[[], None]) -> int:
@@ -208,9 +256,17 @@ class Runtime:
     # ---- launches
 
     def launch(
-        self, function: int, grid: Any, block: Any, arguments: Any, shared: int, cooperative: int
+        self,
+        function: int,
+        grid: Any,
+        block: Any,
+        arguments: Any,
+        shared: int,
+        cooperative: int,
+        device: int,
+        stream: int,
     ) -> int:
-        """Run a kernel to its end."""
+        """Launch a kernel on a device."""
         kernel = self._kernels.get(function)
         if kernel is None:
             return INVALID_FUNCTION
@@ -222,12 +278,7 @@ class Runtime:
         values = [ctypes.string_at(arguments[k], one.size) for k, one in enumerate(parameters)]
         if cooperative and not self._fits(kernel, *extents, shared):
             return TOO_LARGE
-        self.memory.to_device()
-        self.gpu.launch(
-            kernel, grid=extents[0], block=extents[1], args=values, shared=shared or None
-        )
-        self.memory.to_host()
-        self._launched(kernel.name, *extents)
+        self.devices.launch(kernel, device, stream, *extents, args=values, shared=shared or None)
         return SUCCESS
 
     def _refusal(self, kernel: RawKernel, grid: Any, block: Any, shared: int) -> str:
@@ -255,9 +306,8 @@ class Runtime:
         program = kernel.program(self.gpu.machine.lanes_per_warp, shared)
         threads = block[0] * block[1] * block[2]
         try:
-            check_resident(
-                self.gpu.machine, program, grid, occupancy(self.gpu.machine, program, threads)
-            )
+            fit = occupancy(self.gpu.machine, program, threads)
+            check_resident(self.gpu.machine, program, grid, fit, self.devices.count)
         except ConfigError:
             return False
         return True
@@ -267,18 +317,13 @@ class Runtime:
         program = self._kernels[function].program(self.gpu.machine.lanes_per_warp, shared)
         return int(occupancy(self.gpu.machine, program, threads)["blocks"])
 
-    def milliseconds(self) -> float:
-        """Simulated time."""
-        cycles: int = self.gpu.stats().cycles
-        mhz: int = self.gpu.machine.core_mhz
-        return cycles / (1000 * mhz)
-
     def property(self, name: bytes) -> int:
         """A property of the device, by its name in cudaDeviceProp."""
         machine = self.gpu.machine
         threads = machine.warps_per_core * machine.lanes_per_warp
         known = {
-            "multiProcessorCount": machine.cores,
+            "gpus": machine.gpus,
+            "multiProcessorCount": machine.cores // machine.gpus,
             "warpSize": machine.lanes_per_warp,
             "maxThreadsPerBlock": min(1024, threads),
             "maxThreadsPerMultiProcessor": threads,

@@ -33,6 +33,7 @@ from gpucoh.device.arrays import (
     words_of,
 )
 from gpucoh.device.choices import Choice, changed, choose, split_options
+from gpucoh.device.kernels import device_of
 from gpucoh.device.launches import Extent, check_resident, extent, how_to_launch, occupancy
 from gpucoh.device.launching import Launching, cycles_of
 from gpucoh.device.protocols import Protocol
@@ -229,8 +230,8 @@ class GPU(Launching):
         self.occupancy: dict[str, dict[str, Any]] = {}
         # An array refers to its GPU, so the GPU must not refer to the array: a cycle would wait for the collector.
         self._arrays: weakref.WeakSet[Array] = weakref.WeakSet()
-        #: Of CUDA modules: module -> name -> array.
-        self.variables: weakref.WeakKeyDictionary[Any, dict[str, Array]] = (
+        #: Of CUDA modules: module -> device -> name -> array.
+        self.variables: weakref.WeakKeyDictionary[Any, dict[int, dict[str, Array]]] = (
             weakref.WeakKeyDictionary()
         )
         self._dropped: deque[int] = deque()  # addresses of arrays that no longer exist
@@ -255,7 +256,18 @@ class GPU(Launching):
 
     def __dir__(self) -> list[str]:
         """Without what other parts of gpucoh use."""
-        return sorted({*super().__dir__()} - {"choice", "core", "drop", "launch_program"})
+        return sorted(
+            {*super().__dir__()}
+            - {
+                "choice",
+                "collected",
+                "core",
+                "drop",
+                "kernels_may_follow",
+                "launch_kernels",
+                "launch_program",
+            }
+        )
 
     def __repr__(self) -> str:
         closed = " closed" if self._core is None else ""
@@ -272,11 +284,21 @@ class GPU(Launching):
         listed = [(a.name or "", a.dtype, a.shape, a.nbytes, f"{a.address:#x}") for a in arrays]
         return markup.table(("", ""), rows, repr(self).strip("<>")) + markup.table(columns, listed)
 
+    @property
+    def kernels_may_follow(self) -> bool:
+        """See :class:`gpucoh.device.launching.Launching`."""
+        return False
+
     # ---- memory
 
     @public
     def array(
-        self, data: ArrayLike | Array, dtype: Any = None, *, name: str | None = None
+        self,
+        data: ArrayLike | Array,
+        dtype: Any = None,
+        *,
+        name: str | None = None,
+        device: int | None = None,
     ) -> Array:
         """Copy data into newly allocated simulated memory.
 
@@ -290,6 +312,9 @@ class GPU(Launching):
             Convert to this type first; conversion to integers truncates.
         name : str, optional
             What messages and profiles call the array; by default as the kernel's parameter.
+        device : int, optional
+            The GPU of a machine of several in whose memory the array is; by default, and where ``placement_of_pages``
+            is ``interleave``, as the machine places pages.
 
         Raises
         ------
@@ -298,22 +323,27 @@ class GPU(Launching):
         """
         given = values_of(data)
         given = converted(given, dtype_meant(data, given) if dtype is None else dtype_of(dtype))
-        out = self._allocate(shape_of(given.shape or (1,)), given.dtype, name)
+        out = self._allocate(shape_of(given.shape or (1,)), given.dtype, name, device)
         out[:] = given
         return out
 
     @public
     def zeros(
-        self, shape: int | tuple[int, ...], dtype: Any = np.float32, *, name: str | None = None
+        self,
+        shape: int | tuple[int, ...],
+        dtype: Any = np.float32,
+        *,
+        name: str | None = None,
+        device: int | None = None,
     ) -> Array:
-        """Allocate simulated memory filled with 0; ``name`` as in :meth:`array`.
+        """Allocate simulated memory filled with 0; ``name`` and ``device`` as in :meth:`array`.
 
         Raises
         ------
         ConfigError
             If dtype or shape is not allowed.
         """
-        return self._allocate(shape_of(shape), dtype_of(dtype), name)
+        return self._allocate(shape_of(shape), dtype_of(dtype), name, device)
 
     @public
     def full(
@@ -323,25 +353,33 @@ class GPU(Launching):
         dtype: Any = np.float32,
         *,
         name: str | None = None,
+        device: int | None = None,
     ) -> Array:
-        """Allocate simulated memory filled with ``value``; ``name`` as in :meth:`array`.
+        """Allocate simulated memory filled with ``value``; ``name`` and ``device`` as in :meth:`array`.
 
         Raises
         ------
         ConfigError
             If dtype, shape or value is not allowed.
         """
-        out = self.zeros(shape, dtype, name=name)
+        out = self.zeros(shape, dtype, name=name, device=device)
         out[:] = value
         return out
 
-    def _allocate(self, shape: tuple[int, ...], dtype: np.dtype[Any], name: str | None) -> Array:
+    def _allocate(
+        self,
+        shape: tuple[int, ...],
+        dtype: np.dtype[Any],
+        name: str | None,
+        device: int | None,
+    ) -> Array:
         if name is not None and (not isinstance(name, str) or not name):
             raise ConfigError(f"name = {quoted(name)} is not the name of an array: give a text")
         words = words_of(math.prod(shape) * dtype.itemsize)
+        gpu = device_of(self.machine, device)
         self._release_dropped()
         try:
-            address = self.core.allocate(words)
+            address = self.core.allocate(words, 0 if gpu is None else gpu + 1)
         except MemoryError:
             raise ConfigError(f"no memory is left for an array of {words} words") from None
         array = Array(self, address, shape, dtype, name)
@@ -374,6 +412,7 @@ class GPU(Launching):
         placement: str | None = None,
         deadlock_after: int | None = None,
         shared: int | None = None,
+        device: int | None = None,
     ) -> None:
         """Run a kernel to completion; ``kernel[grid, block](*args)`` is the same on the GPU of the arguments.
 
@@ -395,6 +434,9 @@ class GPU(Launching):
             Core cycles without progress that end the launch; by default the GPU's.
         shared : int, optional
             Number of elements of the kernel's ``gpucoh.shared(dtype)``, which has no size of its own.
+        device : int, optional
+            The GPU of a machine of several (``gpus``), on whose cores the blocks run; by default the blocks run on all
+            GPUs. Launches on several GPUs run at the same time in a block of :meth:`concurrent`.
 
         Raises
         ------
@@ -435,18 +477,25 @@ class GPU(Launching):
             program = kernel.program(self.machine.lanes_per_warp, shared)
         self._note_occupancy(program, threads)
         if program.needs_all_blocks:
-            check_resident(self.machine, program, grid3, self.occupancy[program.name])
-        given = kernel.arguments(self, program, grid3, args)
+            check_resident(
+                self.machine,
+                program,
+                grid3,
+                self.occupancy[program.name],
+                1 if device is None else self.machine.gpus,
+            )
+        given = kernel.arguments(self, program, grid3, args, device)
         own = kernel.local_bytes
         if not own:
-            self.launch_program(program, grid3, block3, given, placement, deadlock_after)
+            self.launch_program(
+                program, grid3, block3, given, placement, deadlock_after, device=device
+            )
             return
         every = math.prod(grid3) * threads
         local = self.zeros(every * own // 4, np.uint32, name=f"local memory of {kernel.name}")
         self.launch_program(
-            program, grid3, block3, given, placement, deadlock_after, (local.address, own)
+            program, grid3, block3, given, placement, deadlock_after, (local, own), device
         )
-        local.free()
 
     def _note_occupancy(self, program: Program, threads: int) -> None:
         self.occupancy[program.name] = occupancy(self.machine, program, threads)

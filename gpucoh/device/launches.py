@@ -143,20 +143,26 @@ def occupancy(machine: Machine, program: Program, threads: int) -> dict[str, Any
 
 
 def check_resident(
-    machine: Machine, program: Program, grid: tuple[int, int, int], fit: Mapping[str, Any]
+    machine: Machine,
+    program: Program,
+    grid: tuple[int, int, int],
+    fit: Mapping[str, Any],
+    shares: int = 1,
 ) -> None:
-    """Check that all blocks of the grid are resident together, which a barrier of the grid needs.
+    """Check that all blocks of the grid are resident together, which a barrier of the grid needs, on one of ``shares``
+    equal parts of the machine.
 
     Raises
     ------
     ConfigError
         If they are not.
     """
-    blocks, most = math.prod(grid), fit["blocks"] * machine.cores
+    cores = machine.cores // shares
+    blocks, most = math.prod(grid), fit["blocks"] * cores
     if blocks > most:
         raise ConfigError(
             f"grid has {blocks} blocks, and kernel {quoted(program.name)} has a barrier of the grid, for which all "
-            f"must be resident together (allowed: up to {most}: {fit['blocks']} on each of {machine.cores} cores, "
+            f"must be resident together (allowed: up to {most}: {fit['blocks']} on each of {cores} cores, "
             f"limited by {fit['limit']})"
         )
 

@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
+import contextlib
 import sys
 import threading
 import time
 import weakref
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, TypeAlias
 
 import numpy as np
 
 from gpucoh.base.clock import Clock
 from gpucoh.base.doors import door
-from gpucoh.base.errors import KernelError, SimulationError
+from gpucoh.base.errors import ConfigError, KernelError, SimulationError
 from gpucoh.base.wording import natural
 from gpucoh.device.arrays import Array
+from gpucoh.device.kernels import Kernel, device_of, joined, rounds
 from gpucoh.device.launches import arrays_behind, check_lanes, located, slots_of
 from gpucoh.device.observing import Observing
 from gpucoh.lang.program import Program
@@ -56,6 +58,7 @@ class Launching(Observing):
         self.clock = Clock()
         self._events = _FIRST_EVENTS
         self._launch: object | None = None  # identifies the running launch
+        self._collected: list[Kernel] | None = None  # of concurrent()
 
     @property
     def is_running(self) -> bool:
@@ -74,11 +77,12 @@ class Launching(Observing):
         args: Sequence[Any],
         placement: str | None = None,
         deadlock_after: int | None = None,
-        local: tuple[int, int] = (0, 0),
+        local: tuple[Array, int] | None = None,
+        device: int | None = None,
     ) -> None:
         """Run machine code to completion, as :meth:`gpucoh.GPU.launch` does after compiling the kernel.
 
-        ``local`` is the address of the threads' local memory, and its bytes for each thread.
+        ``local`` is the threads' local memory, and its bytes for each thread.
 
         Raises
         ------
@@ -89,9 +93,65 @@ class Launching(Observing):
         constants, buffers = program.bind(args)
         slots = slots_of(self, program, buffers)
         slots += arrays_behind(self._arrays, slots) if program.takes_addresses else []
-        cycles = self.deadlock_after
-        if deadlock_after is not None:
-            cycles = cycles_of("deadlock_after", deadlock_after)
+        kernel = Kernel(
+            program=program,
+            grid=grid,
+            block=block,
+            constants=np.ascontiguousarray(constants, dtype=np.uint32),
+            slots=slots,
+            placement=PLACEMENTS.index(placement or self.machine.placement),
+            deadlock_after=self.deadlock_after
+            if deadlock_after is None
+            else cycles_of("deadlock_after", deadlock_after),
+            device=device_of(self.machine, device),
+            local=local,
+            arguments=args,
+        )
+        if self._collected is None:
+            self.launch_kernels([kernel])
+        else:
+            self._collected.append(kernel)
+
+    @contextlib.contextmanager
+    def concurrent(self) -> Iterator[None]:
+        """Run the launches of a ``with`` block at its end, those on different GPUs (``device``) at the same time.
+
+        Those on one GPU run in order. The block may read and write arrays; it does so before all of its launches.
+
+        Raises
+        ------
+        ConfigError
+            In such a block.
+        KernelError, SimulationError
+            At the end of the block, as :meth:`gpucoh.GPU.launch`.
+        """
+        with self.collected() as kernels:
+            yield
+        for together in rounds(kernels, self.kernels_may_follow):
+            if together:
+                self.launch_kernels(together)
+
+    @contextlib.contextmanager
+    def collected(self) -> Iterator[list[Kernel]]:
+        """Collect the launches of a ``with`` block, which do not run."""
+        if self._collected is not None:
+            raise ConfigError("concurrent() within concurrent()")
+        kernels: list[Kernel] = []
+        self._collected = kernels
+        try:
+            yield kernels
+        finally:
+            self._collected = None
+
+    @property
+    def kernels_may_follow(self) -> bool:
+        """Whether a kernel may begin on a GPU while others run: its first instruction is a fence, which is all that
+        the protocol must know."""
+        raise NotImplementedError
+
+    def launch_kernels(self, kernels: Sequence[Kernel]) -> None:
+        """Run kernels, those on different GPUs at the same time."""
+        program = joined(kernels)
         self._release_dropped()
         core, mine, begun = self.core, object(), False
         # A handler of a signal can raise between any two calls. The launch is aborted all the same: the owner is
@@ -101,27 +161,13 @@ class Launching(Observing):
                 raise SimulationError("a launch while a launch is running")
             self._launch = mine
             if self._tracer:
-                self._tracer.begin_launch(program, slots)
-            core.deadlock_after(cycles)
-            core.launch(
-                program.name,
-                program.widened if self.gpus_are_one else program.code,
-                program.vector_registers,
-                program.uniform_registers,
-                program.shared_words,
-                np.ascontiguousarray(constants, dtype=np.uint32),
-                slots,
-                grid,
-                block,
-                PLACEMENTS.index(placement or self.machine.placement),
-                program.sources,
-                program.texts,
-                *local,
-                independent_lanes=program.independent_lanes,
-            )
+                self._tracer.begin_launch(program, kernels[0].slots)
+            core.deadlock_after(min(kernel.deadlock_after for kernel in kernels))
+            for number in range(len(kernels)):
+                self._give(core, kernels, number)
             begun = True
             if self._recorder:
-                self._recorder.begin_launch(program.name, grid, block)
+                self._recorder.begin_launch(program.name, kernels[0].grid, kernels[0].block)
                 core.pause_at(self._recorder.pause)
             with self.clock.phase("core"):
                 self._run()
@@ -136,6 +182,35 @@ class Launching(Observing):
                 self._launch = None
             if begun:
                 self._end_launch(program)
+        for kernel in kernels:
+            if kernel.local:
+                kernel.local[0].free()
+
+    def _give(self, core: Any, kernels: Sequence[Kernel], number: int) -> None:
+        """Give the core a kernel; all begin with the last one."""
+        kernel, before = kernels[number], kernels[:number]
+        program = kernel.program
+        local, size = kernel.local or (None, 0)
+        core.launch(
+            program.name,
+            program.widened if self.gpus_are_one else program.code,
+            program.vector_registers,
+            program.uniform_registers,
+            program.shared_words,
+            kernel.constants,
+            kernel.slots,
+            kernel.grid,
+            kernel.block,
+            kernel.placement,
+            program.sources,
+            program.texts,
+            0 if local is None else local.address,
+            size,
+            independent_lanes=program.independent_lanes,
+            on_gpu=0 if kernel.device is None else kernel.device + 1,
+            after=sum(1 << k for k, other in enumerate(before) if other in kernel.after),
+            more=number + 1 < len(kernels),
+        )
 
     def _end_launch(self, program: Program) -> None:
         if self._recorder:

@@ -29,9 +29,14 @@ class Launchable:
         raise NotImplementedError
 
     def arguments(
-        self, gpu: Any, program: Program, grid: tuple[int, int, int], args: Sequence[Any]
+        self,
+        gpu: Any,
+        program: Program,
+        grid: tuple[int, int, int],
+        args: Sequence[Any],
+        device: int | None = None,
     ) -> Sequence[Any]:
-        """The values of the program's parameters, of the arguments of a launch."""
+        """The values of the program's parameters, of the arguments of a launch on a device."""
         return args
 
     @property

@@ -7,8 +7,8 @@ the core that it runs on::
 
 ``1@2:`` is core 1 of GPU 2: cores are of GPU 0 otherwise, and scope gpu orders nothing between GPUs.
 
-Operations: ``ld x``, ``ld.ro x`` (a load of a read-only array), ``await x 1`` (an acquire load, repeated until it
-returns 1), ``st x 1``, ``add x 1`` (an atomic), ``F`` (a fence), ``bar`` (a barrier of the core's threads that have
+Operations: ``ld x``, ``ld.ro x`` (a load of a read-only array), ``await x 1`` (a load, by default acquire, repeated
+until it returns 1), ``st x 1``, ``add x 1`` (an atomic), ``F`` (a fence), ``bar`` (a barrier of the core's threads that have
 not ended), ``bar.acq_rel`` (the same with a release and an acquire part beyond the core), ``exit`` (the thread ends),
 ``kernel`` (all threads end, and the next launch begins), and ``host_ld x`` and ``host_st x 1`` (the same, and between
 the two launches the host loads or stores). Without an order, loads and stores are weak, atomics

@@ -99,6 +99,7 @@ def front(source: Path) -> None:
         "verification/time-faults",
         "verification/time-mutants",
         "real-bugs",
+        "all-reduce",
         "fidelity",
         "readings",
     ]

@@ -37,7 +37,7 @@ typedef struct {
     uint8_t kind;         /* gpc_explore_kind_t */
     uint8_t order, scope; /* of an access or fence */
     uint8_t variable;
-    uint64_t value;       /* store, atomic: operand; acquire load: the value that it waits for, loading again; 0: any */
+    uint64_t value;       /* store, atomic: operand; load: the value that it waits for, loading again; 0: any */
     bool read_only;       /* weak load: of a read-only buffer; no thread writes the variable in this launch */
     uint8_t source;       /* store, atomic: 1 + the older operation of the thread whose value it depends on; 0: none */
     bool adds;            /* that value is added to `value`; else only waited for, as an address is */

@@ -29,10 +29,6 @@ check_operation(gpc_world_t *self, uint32_t thread, uint32_t number)
                         "thread %u, operation %u: a value or addition of 64 bits needs a whole variable of 64 bits",
                         thread, number);
     }
-    if (op->kind == GPC_EXPLORE_LOAD && op->value && op->order < GPC_ORDER_ACQUIRE) {
-        return gpc_fail(&self->failure, GPC_ERROR_ARGUMENT,
-                        "thread %u, operation %u: only an acquire load waits for a value", thread, number);
-    }
     if (op->source && (op->source > number || (op->kind != GPC_EXPLORE_STORE && op->kind != GPC_EXPLORE_ADD) ||
                        !reads(&self->what->threads[thread].ops[op->source - 1]))) {
         return gpc_fail(&self->failure, GPC_ERROR_ARGUMENT,

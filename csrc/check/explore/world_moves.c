@@ -130,6 +130,18 @@ add_moves_of_node(const gpc_world_t *self, uint32_t node, gpc_moves_t *moves)
     return add_evictions(self, node, moves);
 }
 
+/* Whether a thread's next operation comes after a load that has not yet read the value that it waits for. */
+static bool
+awaits(const gpc_world_t *self, uint32_t number)
+{
+    const gpc_world_thread_t *thread = &self->state->threads[number];
+    if (thread->next_op == 0) {
+        return false;
+    }
+    const gpc_explore_op_t *op = &self->what->threads[number].ops[thread->next_op - 1];
+    return op->kind == GPC_EXPLORE_LOAD && op->value && !(thread->complete >> (thread->next_op - 1) & 1);
+}
+
 int
 gpc_world_moves(const gpc_world_t *self, gpc_moves_t *moves)
 {
@@ -138,7 +150,7 @@ gpc_world_moves(const gpc_world_t *self, gpc_moves_t *moves)
     moves->count = 0;
     for (uint32_t t = 0; t < self->what->num_threads && status == GPC_OK; t++) {
         const gpc_world_thread_t *thread = &self->state->threads[t];
-        if (thread->next_op < self->what->threads[t].num_ops && thread->waits == GPC_WORLD_RUNS) {
+        if (thread->next_op < self->what->threads[t].num_ops && thread->waits == GPC_WORLD_RUNS && !awaits(self, t)) {
             status = add_move(moves, (gpc_move_t){.kind = GPC_MOVE_ISSUE, .a = (uint8_t) t});
         }
     }

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "check/race/race_parts.h"
+#include "core/where.h"
 
 /* ---- forgetting -------------------------------------------------------------------------------------------------- */
 
@@ -95,17 +96,18 @@ thread_at(const gpc_race_t *self, uint32_t core, uint32_t warp)
 }
 
 static void
-block_began(gpc_race_t *self, uint32_t core, uint32_t number, uint32_t first_warp, uint32_t first_word)
+block_began(gpc_race_t *self, uint32_t core, uint32_t number, uint32_t first_warp, uint32_t warps, uint32_t first_word)
 {
+    const gpc_core_launch_t *kernel = gpc_launch_kernel_of(self->launch, number);
     self->core_of[number] = (uint16_t) core;
-    for (uint32_t i = 0; i < self->warps_per_block; i++) {
+    for (uint32_t i = 0; i < warps; i++) {
         gpc_race_thread_t *thread = thread_at(self, core, first_warp + i);
         forget_thread(thread);
         thread->thread = number * self->warps_per_block + i;
         thread->block = number;
     }
     gpc_race_forget_words(self, gpc_race_scratchpad_at(core * self->scratchpad_words + first_word),
-                          self->launch->program.shared_words);
+                          (kernel ? &kernel->launch : self->launch)->program.shared_words);
 }
 
 /* ---- releases and acquires --------------------------------------------------------------------------------------- */
@@ -459,7 +461,8 @@ on_event(void *detector, const gpc_observation_t *event)
         case GPC_ON_LAUNCHED:
             return launched(self, event->launched.launch, event->launched.warps_per_block);
         case GPC_ON_BLOCK:
-            block_began(self, event->block.core, event->block.number, event->block.first_warp, event->block.first_word);
+            block_began(self, event->block.core, event->block.number, event->block.first_warp, event->block.warps,
+                        event->block.first_word);
             return GPC_OK;
         case GPC_ON_ACCESSED:
             return accessed(self, &event->accessed);

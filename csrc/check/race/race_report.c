@@ -51,20 +51,26 @@ static phrase_t
 describe(const gpc_race_t *self, const gpc_race_access_t *access)
 {
     const gpc_instruction_t *in = instruction_at(self, access);
-    const uint32_t *grid = self->launch->grid;
     uint32_t block = gpc_race_block_of(self, access->moment.thread);
+    const gpc_core_launch_t *kernel = gpc_launch_kernel_of(self->launch, block);
+    const uint32_t *grid = kernel ? kernel->launch.grid : self->launch->grid;
     uint32_t warp = access->moment.thread % self->warps_per_block;
     char where[GPC_WHERE_BYTES], place[48];
+    char gpu[24] = "";
     phrase_t out;
 
+    block -= kernel ? kernel->first_block : 0;
+    if (kernel && kernel->launch.on_gpu) {
+        snprintf(gpu, sizeof(gpu), "GPU %u ", kernel->launch.on_gpu - 1);
+    }
     if (grid[1] * grid[2] == 1) {
         snprintf(place, sizeof(place), "%" PRIu32, block);
     } else {
         snprintf(place, sizeof(place), "(%" PRIu32 ",%" PRIu32 ",%" PRIu32 ")", block % grid[0],
                  block / grid[0] % grid[1], block / grid[0] / grid[1]);
     }
-    snprintf(out.text, sizeof(out.text), "%s block %s warp %" PRIu32 " %s",
-             gpc_launch_where(self->launch, access->pc, where, sizeof(where)), place, warp, verb_of(in));
+    snprintf(out.text, sizeof(out.text), "%s %sblock %s warp %" PRIu32 " %s",
+             gpc_launch_where(self->launch, access->pc, where, sizeof(where)), gpu, place, warp, verb_of(in));
     return out;
 }
 

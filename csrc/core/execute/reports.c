@@ -31,7 +31,8 @@ issue_print(const gpc_issue_t *x, const gpc_decoded_t *d)
             return;
         }
         prints->records[prints->count++] =
-            (gpc_print_t){d->immediate, block->number, x->warp->index * x->launch->lanes + l, a[l]};
+            (gpc_print_t){x->launch->first_report + d->immediate, x->launch->first_block + block->number,
+                          x->warp->index * x->launch->lanes + l, a[l]};
     }
 }
 

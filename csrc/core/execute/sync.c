@@ -29,7 +29,7 @@ gpc_core_fail_barrier(const gpc_cores_t *self, uint32_t core, uint32_t slot)
         self->failure, GPC_ERROR_BARRIER,
         "kernel '%s': barrier %u of block (%u,%u,%u) can never complete: %u of %u threads have arrived, warp %u "
         "waits, and every other warp of the block has ended or waits at a barrier%s",
-        gpc_core_fails_at(self->failure, self->parts->launch, warp->barrier_pc), (unsigned) warp->barrier,
+        gpc_core_fails_at(self->failure, self->parts->bases[core].launch, warp->barrier_pc), (unsigned) warp->barrier,
         block->coordinates[0], block->coordinates[1], block->coordinates[2], barrier->arrived,
         barrier->counted ? barrier->expected : live, (unsigned) warp->index,
         barrier->counted ? " (a barrier with a count waits for threads that have ended, too)" : "");

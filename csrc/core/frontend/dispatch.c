@@ -20,7 +20,6 @@ clear_core(gpc_cores_t *self, uint32_t core_index)
     gpc_core_t *core = &self->parts->cores[core_index];
     memset(core, 0, sizeof *core);
     core->calendar_first = core->far_at = core->cycle_scheduled = GPC_NEVER;
-    core->next_block = core_index;
     core->last_warp = GPC_MAX_WARPS - 1; /* round robin begins with warp 0 */
     core->due_head = core->due_tail = GPC_NONE;
     gpc_list_clear(&core->queue);
@@ -49,14 +48,19 @@ note_bases(gpc_cores_t *self)
     }
 }
 
-/* The program determines how many words a warp has. */
+/* The cores have the kernel's blocks from now on. Its program determines how many words a warp has. */
 static void
-note_registers(gpc_core_parts_t *parts, uint32_t cores)
+take_kernel(const gpc_cores_t *self, gpc_core_launch_t *launch)
 {
-    const gpc_core_launch_t *launch = parts->launch;
-    for (uint32_t i = 0; i < cores; i++) {
-        parts->bases[i].vectors = parts->vectors + (size_t) i * launch->vector_words;
-        parts->bases[i].fronts = parts->fronts + (size_t) i * launch->front.words;
+    const gpc_core_parts_t *parts = self->parts;
+    uint32_t *vectors = parts->vectors + (size_t) launch->first_core * self->machine->registers_per_core;
+    uint32_t *fronts = parts->fronts + launch->first_core * parts->front_words;
+    for (uint32_t i = 0; i < launch->cores; i++) {
+        gpc_core_base_t *base = &parts->bases[launch->first_core + i];
+        base->launch = launch;
+        base->vectors = vectors + (size_t) i * launch->vector_words;
+        base->fronts = fronts + (size_t) i * launch->front.words;
+        base->core->next_block = i;
     }
 }
 
@@ -69,7 +73,7 @@ take_storage(gpc_cores_t *self, gpc_arena_t *arena)
     parts->stack_entries = 2 * machine->lanes_per_warp + 2;
     parts->scratchpad_words = machine->scratchpad_bytes / 4;
     /* Room for the vector registers of any program; part of one host cache line per warp may be unused. */
-    size_t front_words = machine->registers_per_core / machine->lanes_per_warp +
+    parts->front_words = machine->registers_per_core / machine->lanes_per_warp +
                          machine->warps_per_core * (2 * GPC_UNIFORM_REGISTERS + GPC_EVEN_REGISTERS + 16);
     self->statistics = GPC_ARENA_TAKE(arena, cores, gpc_core_statistics_t);
     parts->placing = GPC_ARENA_TAKE(arena, 1, gpc_placing_t);
@@ -77,7 +81,7 @@ take_storage(gpc_cores_t *self, gpc_arena_t *arena)
     parts->warps = GPC_ARENA_TAKE(arena, warps, gpc_warp_t);
     parts->stacks = GPC_ARENA_TAKE(arena, warps * parts->stack_entries, gpc_stack_entry_t);
     parts->vectors = GPC_ARENA_TAKE(arena, cores * machine->registers_per_core, uint32_t);
-    parts->fronts = GPC_ARENA_TAKE(arena, cores * front_words, uint32_t);
+    parts->fronts = GPC_ARENA_TAKE(arena, cores * parts->front_words, uint32_t);
     parts->ages = GPC_ARENA_TAKE(arena, warps, uint64_t);
     parts->order_stalled = GPC_ARENA_TAKE(arena, warps, gpc_cycle_t);
     parts->scratchpad = GPC_ARENA_TAKE(arena, cores * parts->scratchpad_words + 1, uint32_t);
@@ -128,7 +132,8 @@ void
 gpc_cores_free(gpc_cores_t *self)
 {
     if (self->parts != NULL) {
-        gpc_core_launch_free(self->parts->launch);
+        gpc_cores_drop_added(self);
+        gpc_core_kernels_free(self);
         free(self->parts->accesses);
         free(self->parts->requests);
         free(self->parts->bases);
@@ -154,8 +159,7 @@ gpc_cores_check_kernels(gpc_cores_t *self, gpc_stream_t *stream)
 void
 gpc_cores_clear(gpc_cores_t *self)
 {
-    gpc_core_launch_free(self->parts->launch);
-    self->parts->launch = NULL;
+    gpc_core_kernels_free(self);
     memset(&self->parts->together, 0, sizeof self->parts->together);
     for (uint32_t i = 0; i < self->machine->cores; i++) {
         clear_core(self, i);
@@ -240,7 +244,7 @@ gpc_cores_occupancy(const gpc_cores_t *self, const gpc_launch_t *launch, uint32_
 static void
 place_warp(gpc_cores_t *self, uint32_t core_index, uint32_t slot, uint32_t index, gpc_cycle_t from)
 {
-    const gpc_core_launch_t *launch = self->parts->launch;
+    const gpc_core_launch_t *launch = self->parts->bases[core_index].launch;
     uint32_t lanes = self->machine->lanes_per_warp;
     uint32_t threads = launch->threads_per_block - index * lanes;
     uint32_t w = slot * launch->warps_per_block + index;
@@ -269,31 +273,34 @@ place_warp(gpc_cores_t *self, uint32_t core_index, uint32_t slot, uint32_t index
     x.core->reasons[w] = GPC_STALL_launch;
 }
 
+/* Among those of the kernel. */
 static uint32_t
-die_of_core(const gpc_cores_t *self, uint32_t core_index)
+die_of_core(const gpc_core_launch_t *launch, uint32_t core_index)
 {
-    return self->machine->dies > 1 ? core_index / (self->machine->cores / self->machine->dies) : 0;
+    return launch->dies > 1 ? (core_index - launch->first_core) / (launch->cores / launch->dies) : 0;
 }
 
 static bool
 has_next_block(const gpc_cores_t *self, uint32_t core_index)
 {
-    const gpc_core_launch_t *launch = self->parts->launch;
-    uint32_t die = die_of_core(self, core_index);
-    return launch->launch.placement == GPC_PLACE_STATIC ? self->parts->cores[core_index].next_block < launch->blocks
-                                                        : launch->next_block[die] < gpc_first_block_of(self, die + 1);
+    const gpc_core_launch_t *launch = self->parts->bases[core_index].launch;
+    if (launch == NULL || launch->launch.placement == GPC_PLACE_STATIC) {
+        return launch != NULL && self->parts->cores[core_index].next_block < launch->blocks;
+    }
+    uint32_t die = die_of_core(launch, core_index);
+    return launch->next_block[die] < gpc_first_block_of(launch, die + 1);
 }
 
 static uint32_t
 take_next_block(gpc_cores_t *self, uint32_t core_index)
 {
-    gpc_core_launch_t *launch = self->parts->launch;
+    gpc_core_launch_t *launch = self->parts->bases[core_index].launch;
     if (launch->launch.placement != GPC_PLACE_STATIC) {
-        return launch->next_block[die_of_core(self, core_index)]++;
+        return launch->next_block[die_of_core(launch, core_index)]++;
     }
     gpc_core_t *core = &self->parts->cores[core_index];
     uint32_t number = (uint32_t) core->next_block;
-    core->next_block += self->machine->cores;
+    core->next_block += launch->cores;
     return number;
 }
 
@@ -314,7 +321,7 @@ gpc_core_count_empty(gpc_cores_t *self, uint32_t core_index, gpc_cycle_t to)
 static int
 place_block(gpc_cores_t *self, uint32_t core_index, gpc_cycle_t from, gpc_cycle_t skew)
 {
-    gpc_core_launch_t *launch = self->parts->launch;
+    gpc_core_launch_t *launch = self->parts->bases[core_index].launch;
     gpc_core_t *core = &self->parts->cores[core_index];
     uint32_t slot = 0;
     while (gpc_core_block(self, core_index, slot)->resident) {
@@ -343,9 +350,9 @@ place_block(gpc_cores_t *self, uint32_t core_index, gpc_cycle_t from, gpc_cycle_
     for (uint32_t i = 0; i < launch->warps_per_block; i++) {
         place_warp(self, core_index, slot, i, from + skew + self->machine->block_start_cycles);
     }
-    self->parts->placing->next_core = (core_index + 1) % self->machine->cores;
-    return GPC_OBSERVE(&self->tap, BLOCK, block, core_index, number, slot * launch->warps_per_block,
-                       launch->warps_per_block, slot * words, from);
+    self->parts->placing->next_core[launch->first_die] = (core_index - launch->first_core + 1) % launch->cores;
+    return GPC_OBSERVE(&self->tap, BLOCK, block, core_index, launch->first_block + number,
+                       slot * launch->warps_per_block, launch->warps_per_block, slot * words, from);
 }
 
 /* At the end of the launch: counts the cycles in which cores had no block. */
@@ -363,7 +370,7 @@ int
 gpc_core_warp_ended(gpc_issue_t *x)
 {
     gpc_cores_t *self = x->base->cores;
-    gpc_core_launch_t *launch = self->parts->launch;
+    gpc_core_launch_t *launch = x->base->launch;
     gpc_core_t *core = x->core;
     uint64_t bit = UINT64_C(1) << x->warp_index;
     gpc_block_t *block = gpc_core_block(self, x->base->index, x->warp->block);
@@ -382,7 +389,8 @@ gpc_core_warp_ended(gpc_issue_t *x)
     if (has_next_block(self, x->base->index)) {
         return place_block(self, x->base->index, x->now + 1, 0);
     }
-    return launch->blocks_done == launch->blocks ? count_empty_cores(self, x->now + 1) : GPC_OK;
+    launch->end = launch->blocks_done == launch->blocks ? x->now + 1 : 0;
+    return gpc_cores_finished(self) ? count_empty_cores(self, x->now + 1) : GPC_OK;
 }
 
 /* A number from 0 to the machine's start_skew for the n-th of the first blocks, from seed, launch and n. */
@@ -394,32 +402,29 @@ draw_skew(const gpc_cores_t *self, uint32_t n)
 }
 
 static int
-place_first_blocks(gpc_cores_t *self, gpc_cycle_t at)
+place_first_blocks(gpc_cores_t *self, gpc_core_launch_t *launch, gpc_cycle_t at)
 {
-    gpc_core_launch_t *launch = self->parts->launch;
-    gpc_placing_t *placing = self->parts->placing;
-    uint32_t cores = self->machine->cores, places = cores * launch->blocks_per_core;
-    uint32_t first = launch->launch.placement == GPC_PLACE_ROTATING ? placing->next_core : 0;
+    uint32_t cores = launch->cores, places = cores * launch->blocks_per_core;
+    bool rotates = launch->launch.placement == GPC_PLACE_ROTATING;
+    uint32_t first = rotates ? self->parts->placing->next_core[launch->first_die] : 0;
     bool fills = launch->launch.placement == GPC_PLACE_FIRST_FREE;
-    for (uint32_t die = 0; die == 0 || die < self->machine->dies; die++) {
-        launch->next_block[die] = gpc_first_block_of(self, die);
+    for (uint32_t die = 0; die < launch->dies; die++) {
+        launch->next_block[die] = gpc_first_block_of(launch, die);
     }
     int status = GPC_OK;
     for (uint32_t i = 0; i < places && status == GPC_OK; i++) {
-        uint32_t core = fills ? i / launch->blocks_per_core : (first + i) % cores;
-        status = has_next_block(self, core) ? place_block(self, core, at, draw_skew(self, i)) : GPC_OK;
+        uint32_t core = launch->first_core + (fills ? i / launch->blocks_per_core : (first + i) % cores);
+        gpc_cycle_t skew = draw_skew(self, launch->first_block + i);
+        status = has_next_block(self, core) ? place_block(self, core, at, skew) : GPC_OK;
     }
-    placing->launches++;
     return status;
 }
 
-/* Empties the list of printed words, and makes it for the first program that prints. */
+/* Makes the list of printed words for the first program that prints. */
 static int
 make_prints(gpc_cores_t *self, const gpc_program_t *program)
 {
     gpc_prints_t *prints = &self->parts->prints;
-    prints->count = 0;
-    prints->lost = 0;
     for (uint32_t i = 0; i < program->count && prints->records == NULL; i++) {
         if (program->instructions[i].opcode == GPC_OP_PRINT) {
             prints->records = malloc(GPC_PRINTS * sizeof *prints->records);
@@ -438,7 +443,7 @@ gpc_cores_prints(const gpc_cores_t *self)
 }
 
 int
-gpc_cores_launch(gpc_cores_t *self, const gpc_launch_t *from, gpc_cycle_t at)
+gpc_cores_add(gpc_cores_t *self, const gpc_launch_t *from)
 {
     uint32_t blocks = 0;
     const char *limit;
@@ -452,29 +457,33 @@ gpc_cores_launch(gpc_cores_t *self, const gpc_launch_t *from, gpc_cycle_t at)
     if (status == GPC_OK) {
         status = make_prints(self, &program);
     }
-    GPC_TRY(status);
-    gpc_core_launch_t *launch;
-    status = gpc_core_launch_new(self, from, &launch);
-    GPC_TRY(status);
-    gpc_cores_clear(self);
-    self->parts->launch = launch;
-    note_registers(self->parts, self->machine->cores);
-    self->parts->launches++;
-    self->parts->writers_lost = false;
+    gpc_core_launch_t *launch = NULL;
+    if (status == GPC_OK) {
+        status = gpc_core_launch_new(self, from, &launch);
+    }
+    if (status != GPC_OK) {
+        gpc_cores_drop_added(self);
+        return status;
+    }
     launch->blocks_per_core = blocks;
+    return gpc_core_kernels_add(self, launch);
+}
+
+/* Places the first blocks of a kernel. */
+static int
+begin_kernel(gpc_cores_t *self, gpc_core_launch_t *launch, gpc_cycle_t at)
+{
+    uint32_t end = launch->first_core + launch->cores;
+    launch->has_begun = true;
     launch->begin = at;
-    gpc_cycle_t latency = self->machine->launch_latency;
-    for (uint32_t i = 0; i < self->machine->cores; i++) {
+    take_kernel(self, launch);
+    for (uint32_t i = launch->first_core; i < end; i++) {
         gpc_core_t *core = &self->parts->cores[i];
-        core->empty_since = at > latency ? at - latency : 0;
         core->accounted = core->calendar_next = core->cycle_allowed = core->scoreboard_base = at;
         core->in_cycle = true; /* schedule one cycle below, not one per warp */
     }
-    status = GPC_OBSERVE(&self->tap, LAUNCHED, launched, &launch->launch, launch->warps_per_block);
-    if (status == GPC_OK) {
-        status = place_first_blocks(self, at);
-    }
-    for (uint32_t i = 0; i < self->machine->cores && status == GPC_OK; i++) {
+    int status = place_first_blocks(self, launch, at);
+    for (uint32_t i = launch->first_core; i < end && status == GPC_OK; i++) {
         gpc_core_t *core = &self->parts->cores[i];
         core->in_cycle = false;
         if (core->resident != 0) {
@@ -484,17 +493,60 @@ gpc_cores_launch(gpc_cores_t *self, const gpc_launch_t *from, gpc_cycle_t at)
     return status;
 }
 
+int
+gpc_cores_begin_next(gpc_cores_t *self, gpc_cycle_t at)
+{
+    int status = GPC_OK;
+    for (gpc_core_launch_t *kernel = self->parts->launch; kernel != NULL && status == GPC_OK; kernel = kernel->next) {
+        status = gpc_core_may_begin(self, kernel) ? begin_kernel(self, kernel, at) : GPC_OK;
+    }
+    return status;
+}
+
+int
+gpc_cores_launch(gpc_cores_t *self, const gpc_launch_t *from, gpc_cycle_t at)
+{
+    gpc_core_parts_t *parts = self->parts;
+    GPC_TRY(gpc_cores_add(self, from));
+    gpc_core_launch_t *kernels = parts->added;
+    parts->added = NULL;
+    gpc_cores_clear(self);
+    parts->launch = kernels;
+    parts->launches++;
+    parts->writers_lost = false;
+    parts->prints.count = 0;
+    parts->prints.lost = 0;
+    gpc_cycle_t latency = self->machine->launch_latency;
+    for (uint32_t i = 0; i < self->machine->cores; i++) {
+        gpc_core_t *core = &parts->cores[i];
+        core->empty_since = at > latency ? at - latency : 0;
+        core->accounted = core->calendar_next = core->cycle_allowed = core->scoreboard_base = at;
+    }
+    GPC_TRY(gpc_core_kernels_join(self));
+    int status = GPC_OBSERVE(&self->tap, LAUNCHED, launched, gpc_cores_launched(self), gpc_core_most_warps(self));
+    status = status == GPC_OK ? gpc_cores_begin_next(self, at) : status;
+    parts->placing->launches++;
+    return status;
+}
+
 bool
 gpc_cores_finished(const gpc_cores_t *self)
 {
-    const gpc_core_launch_t *launch = self->parts->launch;
-    return launch == NULL || launch->blocks_done == launch->blocks;
+    const gpc_core_launch_t *kernel = self->parts->launch;
+    while (kernel != NULL && kernel->blocks_done == kernel->blocks) {
+        kernel = kernel->next;
+    }
+    return kernel == NULL;
 }
 
 bool
 gpc_cores_ran_dry(const gpc_cores_t *self, uint32_t core)
 {
-    return !has_next_block(self, core) && self->parts->cores[core].blocks_resident == 0;
+    const gpc_core_launch_t *later = self->parts->launch;
+    while (later != NULL && (later->has_begun || core - later->first_core >= later->cores)) {
+        later = later->next;
+    }
+    return later == NULL && !has_next_block(self, core) && self->parts->cores[core].blocks_resident == 0;
 }
 
 int
@@ -512,7 +564,9 @@ gpc_cores_drained(gpc_cores_t *self, gpc_cycle_t cycles)
 void
 gpc_cores_progress(const gpc_cores_t *self, uint32_t *blocks_done, uint32_t *blocks)
 {
-    const gpc_core_launch_t *launch = self->parts->launch;
-    *blocks_done = launch == NULL ? 0 : launch->blocks_done;
-    *blocks = launch == NULL ? 0 : launch->blocks;
+    *blocks_done = *blocks = 0;
+    for (const gpc_core_launch_t *kernel = self->parts->launch; kernel != NULL; kernel = kernel->next) {
+        *blocks_done += kernel->blocks_done;
+        *blocks += kernel->blocks;
+    }
 }

@@ -41,14 +41,22 @@ GPC_MUST_CHECK int gpc_core_warp_ended(gpc_issue_t *x);
 /* Counts the cycles to `to` in which the core had no block. */
 GPC_MUST_CHECK int gpc_core_count_empty(gpc_cores_t *self, uint32_t core_index, gpc_cycle_t to);
 
-/* Blocks of a launch belong to the dies in contiguous shares: the first one of a die; of the die behind the last, the
+/* Blocks of a kernel belong to its dies in contiguous shares: the first one of a die; of the die behind the last, the
  * number of all. */
 static inline uint32_t
-gpc_first_block_of(const gpc_cores_t *self, uint32_t die)
+gpc_first_block_of(const gpc_core_launch_t *launch, uint32_t die)
 {
-    uint32_t dies = self->machine->dies;
-    return dies > 1 ? (uint32_t) (((uint64_t) die * self->parts->launch->blocks + dies - 1) / dies)
-                    : die * self->parts->launch->blocks;
+    return launch->dies > 1 ? (uint32_t) (((uint64_t) die * launch->blocks + launch->dies - 1) / launch->dies)
+                            : die * launch->blocks;
 }
+
+/* kernels.c: adds a kernel, which it owns, to those that have not begun. */
+GPC_MUST_CHECK int gpc_core_kernels_add(gpc_cores_t *self, gpc_core_launch_t *kernel);
+void gpc_core_kernels_free(gpc_cores_t *self); /* those of the launch */
+/* Joins several kernels for observers. */
+GPC_MUST_CHECK int gpc_core_kernels_join(gpc_cores_t *self);
+uint32_t gpc_core_most_warps(const gpc_cores_t *self); /* of a block */
+/* Whether it has not begun, and all that it follows have ended. */
+bool gpc_core_may_begin(const gpc_cores_t *self, const gpc_core_launch_t *kernel);
 
 #endif

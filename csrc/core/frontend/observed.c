@@ -22,8 +22,8 @@ gpc_core_observe_selected(const gpc_issue_t *x, const gpc_decoded_t *d)
 {
     gpc_cycle_t ready = x->warp->not_before;
     uint32_t awaited = awaited_of(x, d, &ready);
-    return GPC_OBSERVE(&x->base->cores->tap, SELECTED, selected, x->base->index, x->warp_index, x->warp->top.pc,
-                       awaited, x->core->reasons[x->warp_index], ready);
+    return GPC_OBSERVE(&x->base->cores->tap, SELECTED, selected, x->base->index, x->warp_index,
+                       x->launch->first_pc + x->warp->top.pc, awaited, x->core->reasons[x->warp_index], ready);
 }
 
 int
@@ -37,5 +37,6 @@ gpc_core_observe_counted(gpc_cores_t *self, uint32_t core, uint32_t warp, uint8_
         pc = x.warp->top.pc;
         awaited = awaited_of(&x, &x.launch->code[pc], &ready);
     }
+    pc += self->parts->bases[core].launch ? self->parts->bases[core].launch->first_pc : 0;
     return GPC_OBSERVE(&self->tap, COUNTED, counted, core, warp, pc, awaited, cause, cycles);
 }

@@ -373,7 +373,11 @@ mark_deciding(const gpc_loop_t *loop, uint8_t *marks)
 uint32_t
 gpc_cores_registers(const gpc_cores_t *self)
 {
-    return self->parts->launch->front.scoreboard;
+    const gpc_core_launch_t *last = self->parts->launch;
+    while (last->next != NULL) {
+        last = last->next;
+    }
+    return last->first_register + last->front.scoreboard;
 }
 
 void
@@ -381,10 +385,12 @@ gpc_cores_mark_deciding(const gpc_cores_t *self, uint8_t *marks)
 {
     const gpc_core_launch_t *launch = self->parts->launch;
     gpc_loop_t loop;
-    memset(marks, 0, launch->front.scoreboard);
-    for (uint32_t pc = 0; pc < launch->launch.program.count; pc++) {
-        if (launch->code[pc].group == GPC_GROUP_BARRIER && find_loop(launch, pc, &loop)) {
-            mark_deciding(&loop, marks);
+    memset(marks, 0, gpc_cores_registers(self));
+    for (; launch != NULL; launch = launch->next) {
+        for (uint32_t pc = 0; pc < launch->launch.program.count; pc++) {
+            if (launch->code[pc].group == GPC_GROUP_BARRIER && find_loop(launch, pc, &loop)) {
+                mark_deciding(&loop, marks + launch->first_register);
+            }
         }
     }
 }

@@ -44,7 +44,7 @@ explain_warp(const gpc_cores_t *self, uint32_t core, uint32_t w, gpc_text_t *out
     char where[GPC_WHERE_BYTES];
     uint32_t pc = warp->state == GPC_WARP_WAITS_BARRIER ? warp->barrier_pc : warp->top.pc;
     gpc_text_add(out, "core %u warp %u (block %u,%u,%u) in %s ", core, w, block->coordinates[0], block->coordinates[1],
-                 block->coordinates[2], gpc_core_where(self->parts->launch, pc, where, sizeof where));
+                 block->coordinates[2], gpc_core_where(self->parts->bases[core].launch, pc, where, sizeof where));
     switch (warp->state) {
         case GPC_WARP_READY:
             gpc_text_add(
@@ -90,7 +90,7 @@ gpc_cores_explain_wait(const gpc_cores_t *self, gpc_text_t *out, uint32_t most)
             if (block->resident && gpc_core_block_stuck(self, core, b)) {
                 uint32_t warp = gpc_lowest_bit(block->warps & self->parts->cores[core].waits_barrier);
                 code = GPC_ERROR_BARRIER;
-                (void) gpc_core_fails_at(self->failure, self->parts->launch,
+                (void) gpc_core_fails_at(self->failure, self->parts->bases[core].launch,
                                          gpc_core_warp(self, core, warp)->barrier_pc);
             }
         }

@@ -18,12 +18,15 @@
 uint64_t
 gpc_cores_progress_mark(const gpc_cores_t *self)
 {
-    const gpc_core_launch_t *launch = self->parts->launch;
-    uint64_t mark = (uint64_t) launch->blocks_done * launch->warps_per_block;
+    uint64_t mark = 0;
+    for (const gpc_core_launch_t *launch = self->parts->launch; launch != NULL; launch = launch->next) {
+        mark += (uint64_t) launch->blocks_done * launch->warps_per_block;
+    }
     for (uint32_t core = 0; core < self->machine->cores; core++) {
         for (uint32_t b = 0; b < self->machine->blocks_per_core; b++) {
             const gpc_block_t *block = gpc_core_block(self, core, b);
-            mark += block->resident ? launch->warps_per_block - gpc_count_bits(block->warps) : 0;
+            mark +=
+                block->resident ? self->parts->bases[core].launch->warps_per_block - gpc_count_bits(block->warps) : 0;
         }
     }
     return mark;
@@ -45,7 +48,7 @@ gpc_cores_register_sum(const gpc_cores_t *self, uint32_t core, uint32_t w, const
 
     *pc = x.warp->top.pc;
     for (uint32_t i = 0; i < x.launch->front.scoreboard; i++) {
-        if (!marks[i]) {
+        if (!marks[x.launch->first_register + i]) {
             continue;
         }
         uint32_t room[GPC_MAX_LANES];
@@ -65,7 +68,7 @@ gpc_cores_scratchpad_sum(const gpc_cores_t *self)
 {
     size_t words = (size_t) self->machine->cores * self->parts->scratchpad_words;
     uint64_t sum = 0;
-    for (size_t i = 0; self->parts->launch->launch.program.shared_words != 0 && i < words; i++) {
+    for (size_t i = 0; gpc_cores_launched(self)->program.shared_words != 0 && i < words; i++) {
         sum = mix(sum, self->parts->scratchpad[i]);
     }
     return sum;
@@ -91,15 +94,17 @@ gpc_cores_sleep_until(const gpc_cores_t *self, gpc_cycle_t cycle)
 
 /* Their number, and that of the first one. */
 static uint64_t
-blocks_not_started(const gpc_cores_t *self, uint64_t *first)
+blocks_not_started(const gpc_cores_t *self, const gpc_core_launch_t *launch, uint64_t *first)
 {
-    const gpc_core_launch_t *launch = self->parts->launch;
-    uint32_t cores = self->machine->cores;
+    uint32_t cores = launch->cores;
     uint64_t count = 0;
     *first = launch->blocks;
-    for (uint32_t die = 0; launch->launch.placement != GPC_PLACE_STATIC && (die == 0 || die < self->machine->dies);
-         die++) {
-        uint32_t left = gpc_first_block_of(self, die + 1) - launch->next_block[die];
+    if (!launch->has_begun) {
+        *first = 0;
+        return launch->blocks;
+    }
+    for (uint32_t die = 0; launch->launch.placement != GPC_PLACE_STATIC && die < launch->dies; die++) {
+        uint32_t left = gpc_first_block_of(launch, die + 1) - launch->next_block[die];
         *first = left && count == 0 ? launch->next_block[die] : *first;
         count += left;
     }
@@ -107,7 +112,7 @@ blocks_not_started(const gpc_cores_t *self, uint64_t *first)
         return count;
     }
     for (uint32_t core = 0; core < cores; core++) {
-        uint64_t next = self->parts->cores[core].next_block;
+        uint64_t next = self->parts->cores[launch->first_core + core].next_block;
         count += next < launch->blocks ? (launch->blocks - next + cores - 1) / cores : 0;
         *first = next < *first ? next : *first;
     }
@@ -123,11 +128,10 @@ add_block(const gpc_core_launch_t *launch, uint64_t number, gpc_text_t *out)
                  number / grid[0] / grid[1]);
 }
 
-void
-gpc_cores_explain_blocks(const gpc_cores_t *self, gpc_text_t *out)
+static void
+explain_blocks(const gpc_cores_t *self, const gpc_core_launch_t *launch, gpc_text_t *out)
 {
-    const gpc_core_launch_t *launch = self->parts == NULL ? NULL : self->parts->launch;
-    uint64_t first, waiting = launch == NULL ? 0 : blocks_not_started(self, &first);
+    uint64_t first, waiting = blocks_not_started(self, launch, &first);
     uint32_t fit;
     const char *limit;
     if (waiting != 0 && gpc_cores_occupancy(self, &launch->launch, &fit, &limit) == 0) {
@@ -135,6 +139,15 @@ gpc_cores_explain_blocks(const gpc_cores_t *self, gpc_text_t *out)
         add_block(launch, first, out);
         gpc_text_add(out, " on, have not started: a core holds at most %u block%s of this kernel (limit: %s)", fit,
                      fit == 1 ? "" : "s", limit);
+    }
+}
+
+void
+gpc_cores_explain_blocks(const gpc_cores_t *self, gpc_text_t *out)
+{
+    const gpc_core_launch_t *launch = self->parts == NULL ? NULL : self->parts->launch;
+    for (; launch != NULL; launch = launch->next) {
+        explain_blocks(self, launch, out);
     }
 }
 
@@ -147,6 +160,7 @@ typedef struct {
     uint32_t pc, barrier;
     gpc_poll_t poll;   /* if it polls */
     gpc_poll_t second; /* count 0: none */
+    const gpc_core_launch_t *launch;
     uint32_t core, warp;
     uint32_t count;
 } group_t;
@@ -179,7 +193,8 @@ static group_t
 group_of(const gpc_cores_t *self, const gpc_poll_t *polls, uint32_t core, uint32_t w)
 {
     const gpc_warp_t *warp = gpc_core_warp(self, core, w);
-    group_t group = {.state = warp->state, .core = core, .warp = w, .count = 1};
+    group_t group = {
+        .launch = self->parts->bases[core].launch, .state = warp->state, .core = core, .warp = w, .count = 1};
     if (warp->state == GPC_WARP_WAITS_BARRIER) {
         group.pc = warp->barrier_pc;
         group.barrier = warp->barrier;
@@ -193,6 +208,9 @@ group_of(const gpc_cores_t *self, const gpc_poll_t *polls, uint32_t core, uint32
 static bool
 does_the_same(const group_t *a, const group_t *b)
 {
+    if (a->launch != b->launch) {
+        return false;
+    }
     if (a->polls || b->polls) {
         return a->polls == b->polls && a->pc == b->pc && a->poll.word == b->poll.word;
     }
@@ -204,7 +222,7 @@ does_the_same(const group_t *a, const group_t *b)
 static const char *
 name_of_word(const gpc_cores_t *self, gpc_address_t word, char *text, size_t size)
 {
-    const gpc_launch_t *launch = &self->parts->launch->launch;
+    const gpc_launch_t *launch = gpc_cores_launched(self);
     for (uint32_t i = 0; i < launch->num_buffers; i++) {
         const gpc_buffer_t *buffer = &launch->buffers[i];
         uint64_t element;
@@ -229,6 +247,9 @@ explain_writer(const gpc_cores_t *self, gpc_address_t word, gpc_text_t *out)
                      self->parts->writers_lost ? "whose last writer is not recorded"
                                                : "which no thread has written in this launch");
         return;
+    }
+    while (launch->number != writer->kernel) {
+        launch = launch->next;
     }
     bool one = (writer->lanes & (writer->lanes - 1)) == 0;
     uint32_t lane = one ? gpc_lowest_bit(writer->lanes) : first - writer->first;
@@ -261,8 +282,9 @@ add_value(uint8_t type, uint32_t word, gpc_text_t *out)
 static void
 explain_poll(const gpc_cores_t *self, const gpc_stuck_t *stuck, uint32_t core, const gpc_poll_t *poll, gpc_text_t *out)
 {
+    const gpc_core_launch_t *launch = self->parts->bases[core].launch;
     char name[80], where[GPC_WHERE_BYTES];
-    const gpc_decoded_t *d = &self->parts->launch->code[poll->pc];
+    const gpc_decoded_t *d = &launch->code[poll->pc];
     uint32_t memory = stuck->word(stuck->world, poll->word);
     uint8_t type = d->type;
     memory = d->narrow.bytes != 0 ? gpc_narrow_element(memory, (uint32_t) (poll->word % 4), &d->narrow) : memory;
@@ -275,7 +297,7 @@ explain_poll(const gpc_cores_t *self, const gpc_stuck_t *stuck, uint32_t core, c
         add_value(type, memory, out);
         gpc_text_add(out, ")");
     }
-    gpc_text_add(out, " in %s", gpc_core_where(self->parts->launch, poll->pc, where, sizeof where));
+    gpc_text_add(out, " in %s", gpc_core_where(launch, poll->pc, where, sizeof where));
     explain_writer(self, poll->word, out);
 }
 
@@ -302,10 +324,10 @@ explain_group(const gpc_cores_t *self, const gpc_stuck_t *stuck, const group_t *
         }
     } else if (group->state == GPC_WARP_WAITS_BARRIER) {
         gpc_text_add(out, "wait%s at barrier %u in %s for other warps of the block", s, group->barrier,
-                     gpc_core_where(self->parts->launch, group->pc, where, sizeof where));
+                     gpc_core_where(group->launch, group->pc, where, sizeof where));
     } else {
         gpc_text_add(out, "run%s %s without reading a word of global memory twice", s,
-                     gpc_core_where(self->parts->launch, warp->top.pc, where, sizeof where));
+                     gpc_core_where(group->launch, warp->top.pc, where, sizeof where));
     }
 }
 

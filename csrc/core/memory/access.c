@@ -154,6 +154,7 @@ int
 gpc_core_publish(const gpc_issue_t *x, const gpc_decoded_t *d, gpc_lanes_t lanes, gpc_index_t name,
                  const gpc_address_t *addresses, const uint32_t *words)
 {
-    return GPC_OBSERVE(&x->base->cores->tap, ACCESSED, accessed, x->base->index, x->warp_index, x->warp->top.pc,
-                       d->access, d->width, d->narrow.bytes, lanes, name, addresses, words);
+    return GPC_OBSERVE(&x->base->cores->tap, ACCESSED, accessed, x->base->index, x->warp_index,
+                       x->launch->first_pc + x->warp->top.pc, d->access, d->width, d->narrow.bytes, lanes, name,
+                       addresses, words);
 }

@@ -34,7 +34,7 @@ has(const gpc_range_t *range, gpc_address_t begin, gpc_address_t end)
 bool
 gpc_flat_inside(const gpc_issue_t *x, gpc_address_t begin, gpc_address_t end)
 {
-    gpc_core_launch_t *launch = x->base->parts->launch;
+    gpc_core_launch_t *launch = x->base->launch;
     if (launch->num_ranges == 0) {
         return false;
     }

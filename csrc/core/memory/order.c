@@ -177,7 +177,7 @@ release_part(gpc_order_t *self, uint32_t core, uint32_t warp, uint8_t scope, gpc
 static int
 exit_part(gpc_order_t *self, uint32_t core, uint32_t warp, gpc_cycle_t *until)
 {
-    if (!self->traits->exit) {
+    if (!self->traits->exit || self->exit_releases) {
         return release_part(self, core, warp, GPC_SCOPE_SYS, until);
     }
     return verdict_of(self->traits->exit(self->l1s[core], (uint16_t) warp, until), until);

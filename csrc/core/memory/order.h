@@ -92,6 +92,7 @@ typedef struct {
 typedef struct gpc_order {
     gpc_rule_t rule;
     gpc_order_options_t options;
+    bool exit_releases;               /* the trait `exit` does not hold: kernels follow others before KERNEL_END */
     bool across_warps;                /* a completion may end the wait of another warp of the core */
     const gpc_order_traits_t *traits; /* borrowed from the protocol */
     gpc_controller_t *const *l1s;     /* borrowed: the core-position controller of each core */

@@ -31,6 +31,7 @@ note_words(const gpc_issue_t *x, const gpc_core_access_t *access, gpc_address_t 
                             .lanes = lanes,
                             .pc = access->pc,
                             .block = gpc_core_block(x->base->cores, x->base->index, x->warp->block)->number,
+                            .kernel = (uint8_t) x->launch->number,
                             .warp = (uint8_t) x->warp->index,
                             .core = (uint8_t) x->base->index,
                             .straight = access->straight,

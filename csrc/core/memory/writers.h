@@ -16,6 +16,7 @@ struct gpc_writer {
     gpc_cycle_t cycle;  /* of its completion */
     gpc_lanes_t lanes;
     uint32_t pc, block; /* number of the block */
+    uint8_t kernel;     /* of the launch */
     uint8_t warp;       /* in its block */
     uint8_t core;
     bool straight; /* lane l wrote word first + l */

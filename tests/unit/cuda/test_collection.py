@@ -1,0 +1,78 @@
+"""Are programs of a collection built and run as their Makefiles say, with smaller numbers, and classed?"""
+
+from pathlib import Path
+
+import pytest
+
+from scripts import script
+from unit.cuda.compiled import needs_nvcc
+
+collection = script("tools/cuda_collection.py")
+
+PROGRAM = """#include <cstdio>
+#include <cstdlib>
+__global__ void fill(int *x, int n) { if (threadIdx.x < n) x[threadIdx.x] = n; }
+int main(int argc, char **argv)
+{
+    int n = atoi(argv[1]), *x, last;
+    cudaMallocManaged(&x, 4 * n);
+    fill<<<1, n>>>(x, n);
+    cudaDeviceSynchronize();
+    last = x[n - 1];
+    printf("%s %d %d\\n", last == n ? WORD : "FAIL", n, SIZE);
+}
+"""
+MAKEFILE = """main: main.o
+	nvcc main.o -o main
+main.o: main.cu
+	nvcc -O3 -DSIZE=70000 '-DWORD="PASS"' -c main.cu -o main.o
+run: main
+	./main {arguments}
+"""
+
+
+def made(root: Path, name: str, arguments: str, program: str = PROGRAM) -> None:
+    (root / name).mkdir()
+    (root / name / "Makefile").write_text(MAKEFILE.format(arguments=arguments))
+    (root / name / "main.cu").write_text(program)
+
+
+@needs_nvcc
+def test_programs_are_drawn_run_and_classed(tmp_path: Path) -> None:
+    made(tmp_path, "large-cuda", "100000")
+    made(tmp_path, "blas-cuda", "1", "#include <cublas_v2.h>\n")
+    made(tmp_path, "wrong-cuda", "8", PROGRAM.replace("last == n", "last == 9"))
+    made(tmp_path, "reads-cuda", "8", '#include "absent.h"\n')
+    drawn = {
+        one.name: one
+        for one in collection.examined(collection.draw(tmp_path, 9, 1), ["mesi", "tc-weak"])
+    }
+    right = drawn["large-cuda"]
+    assert (right.verdict, right.arguments, right.check) == ("right", "256", "own")
+    assert set(right.cycles) == {"mesi", "tc-weak"}
+    ends = {name: one.verdict for name, one in drawn.items() if name != "large-cuda"}
+    assert ends == {
+        "blas-cuda": "library: cublas_v2",
+        "wrong-cuda": "wrong",
+        "reads-cuda": "compiler",
+    }
+    assert "- right: 1\n" in collection.table(list(drawn.values()), ["mesi", "tc-weak"])
+
+
+@pytest.mark.parametrize(
+    ("message", "wanted"),
+    [
+        ("the launch exceeds its budget of 3 core cycles", "size"),
+        ("kernel 'k': texture references are not supported", "feature: texture"),
+        ("exit status 1: cannot open file x.txt", "data"),
+        ("SIGSEGV", "crash: SIGSEGV"),
+        ("something else", "other"),
+    ],
+)
+def test_a_failure_has_a_class(message: str, wanted: str) -> None:
+    assert collection.classed(message) == wanted
+
+
+def test_numbers_become_small_where_they_end_an_argument() -> None:
+    given = ("100", "5000", "-n=536870912", "file2000.txt", "0.3000", "x1024")
+    assert [collection.scaled(one) for one in given] == ["100", "256", "-n=256", *given[3:]]

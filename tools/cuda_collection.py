@@ -1,0 +1,216 @@
+"""Draw programs from a collection of CUDA programs, run them unmodified, and class what does not end well.
+
+    python tools/cuda_suites.py FOLDER --sample N --seed S [--out FILE]
+
+A collection is a folder of folders, each with a Makefile that has a ``run`` target: sources, options and arguments are
+what ``make -n run`` prints. Numbers above :data:`LARGEST` become that, where they are arguments or ``-D`` sizes;
+``cuda_collection.toml`` has what a program needs instead. A program is judged by what it prints of its own check, else
+by whether it copies and prints the same under every protocol as under ``no-l1`` with the rule ``sc``. Each failure has
+a class, so that the next feature is chosen by numbers. Nothing of a collection is kept.
+"""
+
+from __future__ import annotations
+
+import os
+import random
+import re
+import shlex
+import shutil
+import subprocess
+import tomllib
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from gpucoh.base.errors import Error
+from gpucoh.base.processes import Limits
+from gpucoh.cuda.building import Built, build
+from gpucoh.cuda.module import Module
+from gpucoh.cuda.programs import Outcome, run_program
+from gpucoh.machines import machine
+
+LARGEST = 256
+KEPT = ("-D", "-l", "-L", "-std", "--std", "--expt", "--extended", "-rdc", "-use", "--use")
+BUDGET, DEADLOCK_AFTER = 3_000_000, 2_000_000  # core cycles of a launch
+SECONDS, GIB = 70.0, 2.0
+GIVEN = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
+#: What a program prints of its own check.
+BAD = re.compile(r"\b(fail(ed|ure)?|incorrect|mismatch(es)?|error:)\b", re.IGNORECASE)
+GOOD = re.compile(r"\b(pass(ed)?|success(ful(ly)?)?|correct|verified|ok)\b", re.IGNORECASE)
+#: Lines that differ from run to run: times and rates.
+TIMES = re.compile(
+    r"\b(time|second|bandwidth|throughput|speed|performance|[GM]B/s|GFLOP)|\d ?[mun]?s\b", re.I
+)
+
+
+@dataclass
+class Recipe:
+    """How a program is built and run: what ``make -n run`` says."""
+
+    sources: list[Path] = field(default_factory=list)
+    options: list[str] = field(default_factory=list)
+    arguments: list[str] = field(default_factory=list)
+
+
+@dataclass
+class Drawn:
+    """A program and what came of it."""
+
+    name: str
+    arguments: str = ""
+    verdict: str = ""  # right, wrong, or a class of failures
+    why: str = ""
+    check: str = ""
+    kernels: int = 0
+    cycles: dict[str, int] = field(default_factory=dict)
+
+
+def scaled(text: str) -> str:
+    """An argument or the value of a ``-D``: a number above the largest becomes that."""
+    return re.sub(r"(?<![\w.])\d+$", lambda found: str(min(int(found[0]), LARGEST)), text)
+
+
+def recipe(folder: Path) -> Recipe:
+    """Read a folder's Makefile.
+
+    Raises
+    ------
+    ValueError
+        If make refuses it, or it runs no program.
+    """
+    made = subprocess.run(["make", "-n", "run"], cwd=folder, capture_output=True, text=True, check=False)  # fmt: skip
+    found = Recipe()
+    for line in made.stdout.replace("\\\n", " ").splitlines():
+        words = shlex.split(line, comments=True)
+        if not words or not (words[0].endswith("nvcc") or words[0].startswith("./")):
+            continue
+        if words[0].startswith("./"):
+            found.arguments = [scaled(word) for word in words[1:]]
+            return found
+        place = iter(words[1:])
+        for word in place:
+            if word == "-o":
+                next(place)
+            elif word in ("-I", "-D", "-L", "-l", "-x"):
+                _option(found, word + next(place), folder)
+            elif word.endswith((".cu", ".cpp", ".cc", ".c", ".cxx")):
+                if (folder / word) not in found.sources:
+                    found.sources.append(folder / word)
+            else:
+                _option(found, word, folder)
+    raise ValueError((made.stderr.strip().splitlines() or ["make run runs no program"])[-1])
+
+
+def _option(found: Recipe, word: str, folder: Path) -> None:
+    """Keep an option that changes what is compiled or linked."""
+    if word.startswith("-I"):
+        word = f"-I{folder / word[2:]}"
+    elif match := re.fullmatch(r"(-D\w+=)(\d+)", word):
+        word = match[1] + scaled(match[2])
+    elif not word.startswith(KEPT):
+        return
+    if word not in found.options:
+        found.options.append(word)
+
+
+def classed(message: str) -> str:
+    """The class of a failure, and what it names: ``library: cublas``."""
+    for one in GIVEN["class"]:
+        for pattern in one["patterns"]:
+            if match := re.search(pattern, message):
+                return f"{one['name']}: {match[1]}" if match.groups() else str(one["name"])
+    return "other"
+
+
+def examine(folder: Path, protocols: Sequence[str]) -> Drawn:
+    """Build and run a program of a collection under the protocols."""
+    drawn, own = Drawn(folder.name), GIVEN["programs"].get(folder.name, {})
+    try:
+        found = recipe(folder)
+        built = build(found.sources, [*found.options, *own.get("options", ())])
+        for path, name in built.ptx:
+            drawn.kernels += len(Module((path.read_text(encoding="utf-8"), name)).kernels)
+    except (Error, ValueError, OSError) as error:
+        drawn.why = str(error)
+        drawn.verdict = classed(drawn.why)
+        return drawn
+    arguments = shlex.split(own["arguments"]) if "arguments" in own else found.arguments
+    drawn.arguments = " ".join(arguments)
+    os.chdir(folder)
+    wanted = ""
+    for protocol, rule in (("no-l1", "sc"), *((name, None) for name in protocols)):
+        outcome = _outcome(built, arguments, protocol, rule)
+        text = outcome.output.decode(errors="replace")
+        drawn.check = "own" if BAD.search(text) or GOOD.search(text) else "reference"
+        if outcome.reason:
+            drawn.why = f"{protocol}: {outcome.reason} {text[-300:]} {outcome.messages.decode(errors='replace')[-300:]}"
+            drawn.verdict = classed(drawn.why)
+        elif BAD.search(text):
+            drawn.verdict, drawn.why = "wrong", f"{protocol}: its own check fails"
+        elif drawn.check == "reference" and wanted not in ("", _printed(outcome)):
+            drawn.verdict, drawn.why = "wrong", f"{protocol}: differs from the reference"
+        if drawn.verdict:
+            return drawn
+        wanted = wanted or _printed(outcome)
+        if rule is None:
+            drawn.cycles[protocol] = outcome.result.cycles
+    drawn.verdict = "right"
+    return drawn
+
+
+def _outcome(built: Built, arguments: Sequence[str], protocol: str, rule: str | None) -> Outcome:
+    return run_program(
+        built, "main", arguments, capture="all", given=b"", limits=Limits(SECONDS, GIB), protocol=protocol,
+        consistency=rule, machine=machine("fermi"), seed=0, check=False, budget=BUDGET, deadlock_after=DEADLOCK_AFTER,
+    )  # fmt: skip
+
+
+def _printed(outcome: Outcome) -> str:
+    """What a program prints without times, and the hash of what it copied."""
+    lines = outcome.output.decode(errors="replace").splitlines()
+    return "\n".join(line for line in lines if not TIMES.search(line)) + str(outcome.result.details)
+
+
+def draw(root: Path, count: int, seed: int) -> list[Path]:
+    """Folders of a collection, drawn without repetition."""
+    folders = sorted(path.parent for path in root.glob(GIVEN["makefiles"]))
+    return random.Random(seed).sample(folders, min(count, len(folders)))
+
+
+def examined(folders: Sequence[Path], protocols: Sequence[str]) -> Iterator[Drawn]:
+    """Examine programs, each in a copy of its folder beside links to the others."""
+    for folder in folders:
+        with TemporaryDirectory() as work:
+            place = Path(work)
+            for other in folder.parent.iterdir():
+                if other != folder:
+                    (place / other.name).symlink_to(other)
+            shutil.copytree(folder, place / folder.name)
+            before = Path.cwd()
+            try:
+                yield examine(place / folder.name, protocols)
+            finally:
+                os.chdir(before)
+
+
+def table(drawn: Sequence[Drawn], protocols: Sequence[str]) -> str:
+    """How many programs ended how, and a row a program."""
+    counts = Counter(one.verdict for one in drawn)
+    lines = [f"- {name}: {number}" for name, number in counts.most_common()]
+    lines += [
+        "",
+        "| program | arguments | kernels | check | "
+        + " | ".join(f"`{name}`" for name in protocols)
+        + " |",
+    ]
+    lines.append("|---" * (4 + len(protocols)) + "|")
+    for one in drawn:
+        cells = [f"{one.cycles[name]:,}" if name in one.cycles else "" for name in protocols]
+        if one.verdict != "right":
+            cells[0] = f"**{one.verdict}**"
+        lines.append(
+            "| " + " | ".join([one.name, one.arguments, str(one.kernels), one.check, *cells]) + " |"
+        )
+    return "\n".join(lines)
