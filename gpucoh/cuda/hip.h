@@ -177,6 +177,90 @@ hipMemAdvise(const void *, size_t, cudaMemoryAdvise, int)
 #define hipGridDim_y gridDim.y
 #define hipGridDim_z gridDim.z
 
+/* ---- vectors: arithmetic by element. Templates, so that operators of the program precede them. */
+template <class V> struct gpucoh_hip_vector {};
+#define GPUCOH_HIP_VECTOR_OF(vector, element, number) \
+    template <> struct gpucoh_hip_vector<vector##number> { \
+        typedef element type;                         \
+        enum { count = number };                      \
+    };
+#define GPUCOH_HIP_VECTOR(vector, element)    \
+    GPUCOH_HIP_VECTOR_OF(vector, element, 1)  \
+    GPUCOH_HIP_VECTOR_OF(vector, element, 2)  \
+    GPUCOH_HIP_VECTOR_OF(vector, element, 3)  \
+    GPUCOH_HIP_VECTOR_OF(vector, element, 4)
+GPUCOH_HIP_VECTOR(char, signed char)
+GPUCOH_HIP_VECTOR(uchar, unsigned char)
+GPUCOH_HIP_VECTOR(short, short)
+GPUCOH_HIP_VECTOR(ushort, unsigned short)
+GPUCOH_HIP_VECTOR(int, int)
+GPUCOH_HIP_VECTOR(uint, unsigned)
+GPUCOH_HIP_VECTOR(long, long)
+GPUCOH_HIP_VECTOR(ulong, unsigned long)
+GPUCOH_HIP_VECTOR(longlong, long long)
+GPUCOH_HIP_VECTOR(ulonglong, unsigned long long)
+GPUCOH_HIP_VECTOR(float, float)
+GPUCOH_HIP_VECTOR(double, double)
+
+#define GPUCOH_HIP_OF_VECTOR(result) \
+    template <class V, int count = gpucoh_hip_vector<V>::count> static inline __host__ __device__ result
+#define GPUCOH_HIP_OPERATOR(op)                                                    \
+    GPUCOH_HIP_OF_VECTOR(V &) operator op##=(V &a, const V &b)                     \
+    {                                                                              \
+        for (int k = 0; k < count; k++) {                                          \
+            (&a.x)[k] op##= (&b.x)[k];                                             \
+        }                                                                          \
+        return a;                                                                  \
+    }                                                                              \
+    GPUCOH_HIP_OF_VECTOR(V &) operator op##=(V &a, typename gpucoh_hip_vector<V>::type b) \
+    {                                                                              \
+        for (int k = 0; k < count; k++) {                                          \
+            (&a.x)[k] op##= b;                                                     \
+        }                                                                          \
+        return a;                                                                  \
+    }                                                                              \
+    GPUCOH_HIP_OF_VECTOR(V) operator op(V a, const V &b)                           \
+    {                                                                              \
+        return a op##= b;                                                          \
+    }                                                                              \
+    GPUCOH_HIP_OF_VECTOR(V) operator op(V a, typename gpucoh_hip_vector<V>::type b) \
+    {                                                                              \
+        return a op##= b;                                                          \
+    }                                                                              \
+    GPUCOH_HIP_OF_VECTOR(V) operator op(typename gpucoh_hip_vector<V>::type a, const V &b) \
+    {                                                                              \
+        V all;                                                                     \
+        for (int k = 0; k < count; k++) {                                          \
+            (&all.x)[k] = a;                                                       \
+        }                                                                          \
+        return all op##= b;                                                        \
+    }
+GPUCOH_HIP_OPERATOR(+)
+GPUCOH_HIP_OPERATOR(-)
+GPUCOH_HIP_OPERATOR(*)
+GPUCOH_HIP_OPERATOR(/)
+#undef GPUCOH_HIP_OPERATOR
+
+GPUCOH_HIP_OF_VECTOR(V) operator-(const V & a)
+{
+    return (typename gpucoh_hip_vector<V>::type) 0 - a;
+}
+
+GPUCOH_HIP_OF_VECTOR(bool) operator==(const V & a, const V & b)
+{
+    for (int k = 0; k < count; k++) {
+        if ((&a.x)[k] != (&b.x)[k]) {
+            return false;
+        }
+    }
+    return true;
+}
+
+GPUCOH_HIP_OF_VECTOR(bool) operator!=(const V & a, const V & b)
+{
+    return !(a == b);
+}
+
 /* ---- lanes: functions without a mask are of the lanes that meet there. Headers of CUDA still declare some of these
  * names for GPUs before Volta. */
 #define __any gpucoh_hip_any
@@ -332,6 +416,20 @@ GPUCOH_HIP_ATOMIC(bool) gpucoh_hip_compare_exchange(T *p, T *expected, gpucoh_hi
 #define __hip_atomic_compare_exchange_weak __hip_atomic_compare_exchange_strong
 
 /* ---- functions of AMD's compiler */
+template <class T>
+static inline __host__ __device__ T
+__builtin_nontemporal_load(const T *p)
+{
+    return *p;
+}
+
+template <class T, class Value>
+static inline __host__ __device__ void
+__builtin_nontemporal_store(Value value, T *p)
+{
+    *p = value;
+}
+
 #define __AMDGCN_WAVEFRONT_SIZE 32
 #define __AMDGCN_WAVEFRONT_SIZE__ 32
 #define __builtin_amdgcn_wavefrontsize() 32

@@ -14,7 +14,7 @@ __all__ = ["SUFFIX", "language", "name_of", "options"]
 
 #: The suffix of HIP's sources; others are C++ of HIP where the program is one of HIP.
 SUFFIX = ".hip"
-_HEADER = Path(__file__).with_name("hip.h")
+_FOLDER = Path(__file__).parent
 _CXX = (SUFFIX, ".cu", ".cpp", ".cc", ".cxx")
 # HIP's headers, each with what it has besides hip.h.
 _HEADERS = {
@@ -25,7 +25,7 @@ _HEADERS = {
     "hip/hip_bf16.h": "#include <cuda_bf16.h>",
     "hip/hip_complex.h": "#include <cuComplex.h>",
     "hip/hip_cooperative_groups.h": "#include <cooperative_groups.h>",
-    "hipcub/hipcub.hpp": "#include <cub/cub.cuh>\nnamespace hipcub = cub;",
+    "hipcub/hipcub.hpp": f'#include "{_FOLDER / "hipcub.h"}"',
 }
 _DEFINED = ("-D__HIP__=1", "-D__HIPCC__=1", "-D__HIP_PLATFORM_NVIDIA__=1")
 # HIP's kernels may call constexpr functions of the host, and its lambdas may be of the device.
@@ -57,7 +57,7 @@ def options(kit: Toolkit) -> list[str]:
     """
     files = {"gpucoh_hip_names.h": "".join(_names(kit.nvcc.parents[1] / "include"))}
     for name, text in _HEADERS.items():
-        files[name] = f'#include "{_HEADER}"\n{text}\n'
+        files[name] = f'#include "{_FOLDER / "hip.h"}"\n{text}\n'
     folder = f"hip-{key_of([*files, *files.values()])}"
     for name, text in files.items():
         place = cache_folder("cuda", folder, *Path(name).parts[:-1]) / Path(name).name
@@ -87,4 +87,5 @@ def name_of(function: str) -> str:
 
 def language(source: Path) -> Sequence[str]:
     """The options of CUDA's compiler that make a source of a HIP program CUDA."""
-    return ("-x", "cu") if source.suffix in _CXX else ()
+    # Programs that include Thrust alone have hip_runtime.h by it.
+    return ("-x", "cu", "-include", "hip/hip_runtime.h") if source.suffix in _CXX else ()

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from products import drawn
 from unit.cuda.compiled import cuda, needs_nvcc
 
 pytestmark = needs_nvcc
@@ -29,7 +30,7 @@ def test_names_and_functions_are_hip_s() -> None:
     run = cuda("--hip", source, "-p", "tc-weak", "-m", "mi210", "--set", "lanes_per_warp=32")
     assert run.stdout.splitlines()[:3] == [
         "1 32 32 gpucoh",
-        "0 1 6 42 9 13 99 0 50 10000000005 1.5 9.5 wrong 0",
+        "0 1 6 42 9 13 99 0 50 10000000005 1.5 9.5 -5 wrong 0",
         "hipErrorInvalidValue hipErrorOutOfMemory",
     ], run.stderr
     assert run.returncode == 0, run.stderr
@@ -38,6 +39,33 @@ def test_names_and_functions_are_hip_s() -> None:
     assert missing.stderr == (
         "gpucoh: the program calls hipMemcpy3D, which gpucoh's CUDA runtime does not have\n"
     )
+
+
+CUB = """
+#include <hipcub/hipcub.hpp>
+#include <cstdio>
+__global__ void most(const int *x, int *y) {
+    typedef hipcub::BlockReduce<int, 64> Reduce;
+    __shared__ Reduce::TempStorage room;
+    int found = Reduce(room).Reduce(x[threadIdx.x], hipcub::Max());
+    if (threadIdx.x == 0) *y = found;
+}
+int main() {
+    int *x;
+    hipMallocManaged(&x, 65 * sizeof *x);
+    for (int k = 0; k < 64; k++) x[k] = 37 * k % 64;
+    most<<<1, 64>>>(x, x + 64);
+    hipDeviceSynchronize();
+    printf("%d\\n", x[64]);
+}
+"""
+
+
+@drawn(one_in=3)
+def test_hipcub_is_cub(tmp_path: Path) -> None:
+    (tmp_path / "cub.hip").write_text(CUB)
+    run = cuda(tmp_path / "cub.hip")
+    assert run.stdout.startswith("63\n"), run.stderr
 
 
 @pytest.mark.parametrize(

@@ -42,6 +42,10 @@ atomics(int *p, unsigned long long *q, float *f)
     p[6] = __hip_atomic_fetch_min(p + 8, 50, __ATOMIC_RELAXED, SCOPE);
     q[0] = __hip_atomic_load(q, __ATOMIC_SEQ_CST, __HIP_MEMORY_SCOPE_SYSTEM) + (1ull << 40);
     unsafeAtomicAdd(f, 1.5f);
+    float2 vector = 2 * make_float2(1, 2) + make_float2(3, 4) / 2;
+    vector -= 1;
+    f[2] = -(vector == make_float2(2.5f, 5) ? vector.y : 0);
+    __builtin_nontemporal_store(__builtin_nontemporal_load(f + 2), f + 3);
     f[1] = __half2float(__float2half(2.5f)) + __bfloat162float(__hip_bfloat16(1.0f)) +
            hipCadd(hipDoubleComplex{1, 2}, hipDoubleComplex{3, 4}).y;
 }
@@ -66,7 +70,7 @@ main(int argc, char **)
     CHECK(hipMalloc(&out, sizeof h));
     CHECK(hipHostMalloc(&p, 64));
     CHECK(hipExtMallocWithFlags(&q, 8, hipDeviceMallocFinegrained));
-    CHECK(hipMallocManaged(&f, 8));
+    CHECK(hipMallocManaged(&f, 16));
     CHECK(hipMemcpyToSymbol(HIP_SYMBOL(factor), two, sizeof two));
     *q = 5;
     CHECK(hipMemset(out, 0, sizeof h));
@@ -83,7 +87,7 @@ main(int argc, char **)
         wrong += h[k] != (k % 32 < 4 ? 0 : 127);
     for (int k = 0; k < 9; k++)
         printf("%d ", p[k]);
-    printf("%llx %g %g wrong %d\n", *q, f[0], f[1], wrong);
+    printf("%llx %g %g %g wrong %d\n", *q, f[0], f[1], f[3], wrong);
     printf("%s %s\n", hipGetErrorName(hipFree(p + 1)), hipGetErrorName(hipErrorOutOfMemory));
     double host = 1;
     wrong = __hip_atomic_fetch_add(&host, 1.5, __ATOMIC_RELAXED, SCOPE) != 1;
