@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from gpucoh.base.caches import cache_folder
+from gpucoh.base.errors import ConfigError
 from gpucoh.cuda.compiler import Toolkit, key_of
 
 __all__ = ["SUFFIX", "language", "name_of", "options"]
@@ -52,6 +53,8 @@ def options(kit: Toolkit) -> list[str]:
 
     Raises
     ------
+    ConfigError
+        If CUDA's headers cannot be read.
     OSError
         If the cache cannot be written.
     """
@@ -72,7 +75,10 @@ def _names(folder: Path) -> Iterator[str]:
     """A line for each name of CUDA's headers that HIP has with another beginning."""
     lines: dict[str, str] = {}
     for header, begin, other in _NAMED:
-        text = (folder / header).read_text(encoding="utf-8", errors="replace")
+        try:
+            text = (folder / header).read_text(encoding="utf-8", errors="replace")
+        except OSError as error:
+            raise ConfigError(f"{error.filename}: {error.strerror}, of CUDA's compiler") from None
         for found in re.finditer(rf"\b{begin}\w*", text):
             name = re.sub(begin, other, found[0], count=1)
             lines.setdefault(name, f"#define {name} {found[0]}\n")
