@@ -77,6 +77,24 @@ TEST(warps_access_a_word_in_order_under_word_order)
     gpc_arena_free(&rig.arena);
 }
 
+TEST(of_loads_that_overlap_each_lets_its_own_words_go)
+{
+    rig_t rig;
+    set_up(&rig, GPC_RULE_RC, (gpc_order_options_t){.word_order = true});
+    CHECK_EQUAL_I64(gpc_order_may_touch(&rig.order, 0, 0, &plain, 128, 3), GPC_ORDER_VERDICT_GO);
+    gpc_order_touch(&rig.order, 0, 0, &plain, 128, 3);
+    gpc_order_touch(&rig.order, 0, 0, &plain, 128, 4);
+    CHECK_EQUAL_I64(gpc_order_may_touch(&rig.order, 0, 0, &plain, 128, 6), GPC_ORDER_VERDICT_GO);
+    gpc_order_touch(&rig.order, 0, 0, &plain, 128, 6);
+    gpc_order_let_go(&rig.order, 0, 0, 128, 3); /* the newest that overlaps is the third */
+    CHECK_EQUAL_I64(gpc_order_may_touch(&rig.order, 0, 0, &plain_store, 128, 1), GPC_ORDER_VERDICT_GO);
+    CHECK_EQUAL_I64(gpc_order_may_touch(&rig.order, 0, 0, &plain_store, 128, 2), GPC_ORDER_VERDICT_SAME_LINE);
+    gpc_order_let_go(&rig.order, 0, 0, 128, 6);
+    gpc_order_let_go(&rig.order, 0, 0, 128, 4);
+    CHECK_EQUAL_I64(gpc_order_may_touch(&rig.order, 0, 0, &plain_store, 128, 7), GPC_ORDER_VERDICT_GO);
+    gpc_arena_free(&rig.arena);
+}
+
 TEST(a_fence_that_drains_waits_once_for_the_stores_of_every_warp)
 {
     rig_t rig;

@@ -38,6 +38,7 @@ from gpucoh.cli.options import (
     protocol_option,
     stdout_console,
 )
+from gpucoh.cuda import hip
 from gpucoh.cuda.building import Built, build
 from gpucoh.cuda.module import check_warps
 from gpucoh.cuda.programs import Capture, Outcome, run_program
@@ -73,7 +74,8 @@ def cuda_command(
     sources: Annotated[
         list[Path],
         typer.Argument(
-            metavar="FILE.cu..", help="CUDA C++ files of the program, and other sources of it."
+            metavar="FILE.cu..",
+            help="CUDA C++ or HIP files of the program, and other sources of it.",
         ),
     ],
     protocol: Annotated[
@@ -101,6 +103,12 @@ def cuda_command(
             "--nvcc", metavar="OPTION", help="Pass an option to CUDA's compiler, e.g. --nvcc=-lm."
         ),
     ] = None,
+    is_hip: Annotated[
+        bool,
+        typer.Option(
+            "--hip", help="The program is HIP's; of .hip files this is so without the option."
+        ),
+    ] = False,
     jobs: JobsOption = None,
     limit_s: LimitSOption = None,
     limit_gib: LimitGibOption = None,
@@ -127,7 +135,7 @@ def cuda_command(
     ] = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Run a CUDA program, its main included, on the simulated GPU; words behind -- are the program's arguments.
+    """Run a CUDA or HIP program, its main included, on the simulated GPU; words behind -- are the program's arguments.
 
     CUDA's compiler (pip install 'gpucoh\\[cuda]', or CUDA_HOME) and a C++ compiler are needed, a GPU is not. The
     program's calls of CUDA's runtime go to the simulator; one that it lacks ends the program and is named.
@@ -143,6 +151,8 @@ def cuda_command(
       gpucoh cuda saxpy.cu -D N=4096 -p no-l1,mesi,tc-weak -m fermi
 
       gpucoh cuda locks.cu -p ./mine.c --check --profile
+
+      gpucoh cuda --hip reduction.cpp -m fermi
     """
     flags = [f"-D{one}" for one in defines or ()] + [f"-I{one}" for one in includes or ()]
     setting = _setting(machine_id, pairs("--set", changes))
@@ -161,7 +171,8 @@ def cuda_command(
     check_warps(sources[0].name, setting["machine"].lanes_per_warp)
     for one in chosen:  # bad values are refused before anything is compiled
         GPU(setting["machine"], one, consistency, seed, check).close()
-    built = build(sources, [*flags, *(options or ())])
+    is_hip = is_hip or any(source.suffix == hip.SUFFIX for source in sources)
+    built = build(sources, [*flags, *(options or ())], is_hip)
     program = _Program(
         built, sources[0].name, context.meta["program"], setting | {"limits": limits}
     )

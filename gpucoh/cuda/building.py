@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
 from collections.abc import Iterator, Sequence
@@ -12,7 +13,7 @@ from tempfile import TemporaryDirectory
 from gpucoh.base.caches import built, cache_folder, hash_of
 from gpucoh.base.errors import ConfigError
 from gpucoh.base.quoting import quoted
-from gpucoh.cuda import compiler
+from gpucoh.cuda import compiler, hip
 from gpucoh.cuda.compiler import (
     for_host,
     host_compiler,
@@ -48,15 +49,17 @@ class Built:
     runtime: Path
 
 
-def build(sources: Sequence[Path], options: Sequence[str] = ()) -> Built:
+def build(sources: Sequence[Path], options: Sequence[str] = (), is_hip: bool = False) -> Built:
     """Compile a program, or take it from the cache.
 
     Parameters
     ----------
     sources : sequence of Path
-        ``.cu``, ``.cpp`` and ``.c`` files; one of them has ``main``.
+        ``.cu``, ``.hip``, ``.cpp`` and ``.c`` files; one of them has ``main``.
     options : sequence of str
         Options of the CUDA compiler.
+    is_hip : bool
+        The sources are HIP's.
 
     Raises
     ------
@@ -68,38 +71,52 @@ def build(sources: Sequence[Path], options: Sequence[str] = ()) -> Built:
             raise ConfigError(f"CUDA file {quoted(str(source))}: no such file")
     _check(sources, options)
     kit, host = toolkit(), host_compiler()
+    with _cached():
+        named = hip.options(kit) if is_hip else []
     command = [
         str(kit.nvcc),
         *_CODE,
         *for_host(host),
         "-include",
         str(compiler.COMPATIBILITY),
+        *named,
         *(one for one in options if not _is_linked(one)),
     ]
     linked = [str(source) for source in sources if source.suffix in _LINKED]
     linked += [one for one in options if _is_linked(one) and one not in _REPLACED]
     linked += _of_compiler(options)
-    sources = [source for source in sources if source.suffix not in _LINKED]
+    given = [
+        (source, hip.language(source) if is_hip else [])
+        for source in sources
+        if source.suffix not in _LINKED
+    ]
     identity = [kit.version, *compiler.surroundings(), *command, *linked, *_libraries(linked)]
-    for source in sources:
+    for source, language in given:
         identity += [str(source.absolute()), hash_of(source)]
-        identity += included(command, source, str(source))
-    try:
+        identity += included([*command, *language], source, str(source))
+    with _cached():
         runtime = _runtime(kit, host)  # a program has stubs of what this one lacks
         identity += [runtime.name, Path(__file__).read_text(encoding="utf-8")]
         folder = cache_folder("cuda", key_of(identity))
         built(
             folder / "program.sha256",
-            lambda: _build(sources, command, linked, host, folder, runtime),
+            lambda: _build(given, command, linked, host, folder, runtime, is_hip),
         )
+    ptx = [(folder / f"{k}.ptx", str(source)) for k, (source, _) in enumerate(given)]
+    return Built(
+        folder / "program.so", tuple((path, name) for path, name in ptx if path.is_file()), runtime
+    )
+
+
+@contextlib.contextmanager
+def _cached() -> Iterator[None]:
+    """What uses the cache; a folder of it that cannot be written is an error of one line."""
+    try:
+        yield
     except OSError as error:
         raise ConfigError(
             f"the cache {error.filename}: {error.strerror or error}; XDG_CACHE_HOME names another folder"
         ) from None
-    ptx = [(folder / f"{k}.ptx", str(source)) for k, source in enumerate(sources)]
-    return Built(
-        folder / "program.so", tuple((path, name) for path, name in ptx if path.is_file()), runtime
-    )
 
 
 def _check(sources: Sequence[Path], options: Sequence[str]) -> None:
@@ -141,40 +158,46 @@ def _libraries(linked: Sequence[str]) -> list[str]:
 
 
 def _build(
-    sources: Sequence[Path],
+    sources: Sequence[tuple[Path, Sequence[str]]],
     command: Sequence[str],
     linked: Sequence[str],
     host: Sequence[str],
     folder: Path,
     runtime: Path,
+    is_hip: bool,
 ) -> list[Path]:
     """Compile a program to the folder, and return its files: the library, and the PTX of files that have any."""
     made = []
     with TemporaryDirectory(dir=folder) as work:
         place = Path(work)
         objects = []
-        for k, source in enumerate(sources):
+        for k, (source, language) in enumerate(sources):
             code, keep = place / f"{k}.o", place / f"keep{k}"
             keep.mkdir()
             flags = ["-c", "-Xcompiler", "-fPIC", "--keep", f"--keep-dir={keep}"]
-            run([*command, *flags, str(source), "-o", str(code)], str(source))
+            run([*command, *flags, *language, str(source), "-o", str(code)], str(source))
             objects.append(code)
             (folder / f"{k}.ptx").unlink(missing_ok=True)
             for found in keep.glob("*.ptx"):
                 made.append(found.replace(folder / f"{k}.ptx"))
-        whole = _linked(objects, linked, host, place, runtime)
+        whole = _linked(objects, linked, host, place, runtime, is_hip)
         made.append(whole.replace(folder / "program.so"))
     return made
 
 
 def _linked(
-    objects: Sequence[Path], linked: Sequence[str], host: Sequence[str], place: Path, runtime: Path
+    objects: Sequence[Path],
+    linked: Sequence[str],
+    host: Sequence[str],
+    place: Path,
+    runtime: Path,
+    is_hip: bool,
 ) -> Path:
     """A shared library; CUDA functions that the runtime lacks name themselves when they are called."""
     # As in an executable, the program's own functions and variables come before those of the process.
     base = [*host, "-shared", "-fPIC", "-Wl,-Bsymbolic", *map(str, objects)]
     names: list[str] = []
-    first = [*base, _stubs(names, host, place), "-o", str(place / "first.so"), *linked]
+    first = [*base, _stubs(names, host, place, is_hip), "-o", str(place / "first.so"), *linked]
     if failed := compiler.attempt([*first, str(runtime), "-Wl,-z,defs"]):
         undefined = [found[1] for line in failed if (found := _UNDEFINED.search(line))]
         unknown = [name for name in undefined if not _CUDA_NAME.fullmatch(name)]
@@ -187,11 +210,11 @@ def _linked(
             compiler.refused("", failed)
         names = sorted(set(undefined))
     library = place / "program.so"
-    run([*base, _stubs(names, host, place), "-o", str(library), *linked], "")
+    run([*base, _stubs(names, host, place, is_hip), "-o", str(library), *linked], "")
     return library
 
 
-def _stubs(names: Sequence[str], host: Sequence[str], place: Path) -> str:
+def _stubs(names: Sequence[str], host: Sequence[str], place: Path, is_hip: bool) -> str:
     """The object file of functions that name themselves, and of those that end the process at once."""
     text = [
         "void gpucoh_missing(const char *);",
@@ -200,7 +223,10 @@ def _stubs(names: Sequence[str], host: Sequence[str], place: Path) -> str:
             f'__attribute__((weak, visibility("hidden"))) void {name}(int status) {{ gpucoh_end(status); }}'
             for name in ("_exit", "_Exit", "quick_exit")
         ),
-        *(f'void {name}(void) {{ gpucoh_missing("{name}"); }}' for name in names),
+        *(
+            f'void {name}(void) {{ gpucoh_missing("{hip.name_of(name) if is_hip else name}"); }}'
+            for name in names
+        ),
     ]
     source, made = place / "stubs.c", place / "stubs.o"
     source.write_text("\n".join([*text, ""]), encoding="utf-8")

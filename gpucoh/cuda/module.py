@@ -320,7 +320,7 @@ def check_warps(what: str, lanes: int) -> None:
     if lanes != WARP_SZ:
         names = (name for name, built in machines().items() if built.lanes_per_warp == WARP_SZ)
         raise ConfigError(
-            f"{what} has warps of {WARP_SZ} lanes, as all CUDA, and the machine's have {lanes}: set "
+            f"{what} has warps of {WARP_SZ} lanes, as all CUDA and HIP here, and the machine's have {lanes}: set "
             f"lanes_per_warp = {WARP_SZ}, with which a warp issues as half a wavefront does, or take another machine "
             f"({', '.join(names)})"
         )

@@ -60,7 +60,7 @@ gpc_order_let_go(gpc_order_t *self, uint32_t core, uint32_t warp, gpc_address_t 
     gpc_index_t *link = self->touched ? gpc_order_newest(self, core, warp) : NULL;
     for (; link && *link != GPC_NONE; link = &touch_at(self, *link)->next) {
         const gpc_order_touch_t *touch = touch_at(self, *link);
-        if (touch->warp == warp && touch->line == line && (touch->mask & mask)) {
+        if (touch->warp == warp && touch->line == line && touch->mask == mask) { /* others may overlap: weak loads */
             gpc_index_t i = *link;
             *link = touch->next;
             gpc_pool_give(&self->touches, i);

@@ -149,7 +149,7 @@ def test_a_program_on_warps_of_64_lanes_is_refused_with_a_line_that_names_the_wa
     assert call(["cuda", str(source), "-m", "mi210"]) == 2
     (line,) = capsys.readouterr().err.splitlines()
     assert line.startswith(
-        "gpucoh: program.cu has warps of 32 lanes, as all CUDA, and the machine's have 64: set "
+        "gpucoh: program.cu has warps of 32 lanes, as all CUDA and HIP here, and the machine's have 64: set "
     )
     assert "lanes_per_warp = 32" in line
     assert "fermi, mesh15, h100-like, a40" in line
