@@ -43,7 +43,8 @@ ALLOCATION = {"malloc", "calloc", "realloc", "free", "aligned_alloc", "posix_mem
 # loop, except for the data of monitors, the race detector and the profile.
 MAY_ALLOCATE = {
     "base/arena.c", "base/blocks.c", "base/stock.c", "base/text.c", "core/frontend/decode.c",
-    "core/frontend/dispatch.c", "core/frontend/polling.c", "core/frontend/program.c", "core/frontend/ranges.c",
+    "core/frontend/dispatch.c", "core/frontend/kernels.c", "core/frontend/polling.c", "core/frontend/program.c",
+    "core/frontend/ranges.c",
     "fabric/memory.c", "fabric/network.c", "fabric/topology.c", "engine/wheel.c", "machine/gpu.c", "machine/host.c",
     "machine/littles_law.c",
     "check/pages.c", "check/explore/canonical.c", "check/explore/exploration.c", "check/explore/explorer.c",
