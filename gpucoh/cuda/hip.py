@@ -6,10 +6,11 @@ import os
 import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from gpucoh.base.caches import cache_folder
 from gpucoh.base.errors import ConfigError
-from gpucoh.cuda.compiler import Toolkit, key_of
+from gpucoh.cuda.compiler import Toolkit, dependencies, key_of, run
 
 __all__ = ["SUFFIX", "language", "name_of", "options"]
 
@@ -58,7 +59,7 @@ def options(kit: Toolkit) -> list[str]:
     OSError
         If the cache cannot be written.
     """
-    files = {"gpucoh_hip_names.h": "".join(_names(kit.nvcc.parents[1] / "include"))}
+    files = {"gpucoh_hip_names.h": "".join(_names(_headers_of(kit)))}
     for name, text in _HEADERS.items():
         files[name] = f'#include "{_FOLDER / "hip.h"}"\n{text}\n'
     folder = f"hip-{key_of([*files, *files.values()])}"
@@ -69,6 +70,19 @@ def options(kit: Toolkit) -> list[str]:
             part.write_text(text, encoding="utf-8")
             part.replace(place)
     return [f"-I{cache_folder('cuda', folder)}", *_DEFINED, *_LANGUAGE]
+
+
+def _headers_of(kit: Toolkit) -> Path:
+    """The folder of CUDA's headers: beside the compiler, unless that is a script for one elsewhere, which is asked."""
+    folder = kit.nvcc.parents[1] / "include"
+    if (folder / "cuda_runtime.h").is_file():
+        return folder
+    with TemporaryDirectory() as place:
+        source, rule = Path(place) / "none.cu", Path(place) / "rule.d"
+        source.touch()
+        run([str(kit.nvcc), "-M", "-MF", str(rule), str(source)], "CUDA's headers")
+        found = (file.parent for file in dependencies(rule) if file.name == "cuda_runtime.h")
+        return next(found, folder)
 
 
 def _names(folder: Path) -> Iterator[str]:

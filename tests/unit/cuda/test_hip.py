@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from gpucoh.cuda import compiler, hip
 from products import drawn
 from unit.cuda.compiled import cuda, needs_nvcc
 
@@ -19,10 +20,10 @@ def test_a_program_is_as_its_cuda_twin() -> None:
         run = cuda(*words, PROGRAMS / "twins.cu", "-p", "gpu-hrf", "--check", "--json")
         assert run.returncode == 0, run.stderr
         runs.append(json.loads(run.stdout))
-    hip, twin = runs
-    assert hip["output"] == twin["output"] == "sum 374250, wrong 0, first 100\n"
+    of_hip, twin = runs
+    assert of_hip["output"] == twin["output"] == "sum 374250, wrong 0, first 100\n"
     for key in ("cycles", "instructions", "counters", "traffic"):
-        assert hip[key] == twin[key]
+        assert of_hip[key] == twin[key]
 
 
 def test_names_and_functions_are_hip_s() -> None:
@@ -86,3 +87,12 @@ def test_what_is_refused_is_named(tmp_path: Path, text: str, words, message: str
     assert run.returncode == 2
     assert message in run.stderr
     assert len(run.stderr.splitlines()) == 1
+
+
+def test_the_headers_of_a_compiler_that_is_a_script_are_found(tmp_path: Path) -> None:
+    kit = compiler.toolkit()
+    script = tmp_path / "bin" / "nvcc"
+    script.parent.mkdir()
+    script.write_text(f'#!/bin/sh\nexec {kit.nvcc} "$@"\n')
+    script.chmod(0o755)
+    assert hip.options(compiler.Toolkit(script)) == hip.options(kit)
