@@ -32,8 +32,11 @@ _CUDA_NAME = re.compile(
 )
 _UNDEFINED = re.compile(r"undefined (?:reference to|symbol:?) [`']?(.+?)'?$")
 _LINKED = (".o", ".a", ".so")
-# Libraries whose functions the runtime has.
-_REPLACED = ("-lcuda", "-lcudart", "-lcudart_static", "-lcudadevrt")
+# Libraries whose functions the runtime, or headers of the folder `include`, have.
+_REPLACED = re.compile(
+    r"-l(cuda|cudart|cudart_static|cudadevrt|(cublas|cusparse|curand|culibos)(Lt)?(_static)?)"
+)
+_CXX = (".cpp", ".cc", ".cxx")
 _SEPARATE = re.compile(
     r"-?-(rdc|relocatable-device-code)(=true)?|-?-(dc|dlink|device-c|device-link)"
 )
@@ -72,31 +75,32 @@ def build(sources: Sequence[Path], options: Sequence[str] = ()) -> Built:
         str(kit.nvcc),
         *_CODE,
         *for_host(host),
-        "-include",
-        str(compiler.COMPATIBILITY),
+        *compiler.HEADERS,
         *(one for one in options if not _is_linked(one)),
     ]
     linked = [str(source) for source in sources if source.suffix in _LINKED]
-    linked += [one for one in options if _is_linked(one) and one not in _REPLACED]
+    linked += [one for one in options if _is_linked(one) and not _REPLACED.fullmatch(one)]
     linked += _of_compiler(options)
-    sources = [source for source in sources if source.suffix not in _LINKED]
+    given = [
+        (source, _language(command, source)) for source in sources if source.suffix not in _LINKED
+    ]
     identity = [kit.version, *compiler.surroundings(), *command, *linked, *_libraries(linked)]
-    for source in sources:
+    for source, language in given:
         identity += [str(source.absolute()), hash_of(source)]
-        identity += included(command, source, str(source))
+        identity += included([*command, *language], source, str(source))
     try:
         runtime = _runtime(kit, host)  # a program has stubs of what this one lacks
         identity += [runtime.name, Path(__file__).read_text(encoding="utf-8")]
         folder = cache_folder("cuda", key_of(identity))
         built(
             folder / "program.sha256",
-            lambda: _build(sources, command, linked, host, folder, runtime),
+            lambda: _build(given, command, linked, host, folder, runtime),
         )
     except OSError as error:
         raise ConfigError(
             f"the cache {error.filename}: {error.strerror or error}; XDG_CACHE_HOME names another folder"
         ) from None
-    ptx = [(folder / f"{k}.ptx", str(source)) for k, source in enumerate(sources)]
+    ptx = [(folder / f"{k}.ptx", str(source)) for k, (source, _) in enumerate(given)]
     return Built(
         folder / "program.so", tuple((path, name) for path, name in ptx if path.is_file()), runtime
     )
@@ -112,6 +116,16 @@ def _check(sources: Sequence[Path], options: Sequence[str]) -> None:
                 f"--nvcc={one}: separate compilation of device code is not supported: include the device functions "
                 "that files share from a header"
             )
+
+
+def _language(command: Sequence[str], source: Path) -> Sequence[str]:
+    """The options that make a C++ file CUDA, if it includes a library of CUDA's, since that has kernels here."""
+    if source.suffix not in _CXX:
+        return ()
+    ours = any(
+        file.startswith(f"{compiler.INCLUDE}/") for file in included(command, source, str(source))
+    )
+    return ("-x", "cu") if ours else ()
 
 
 def _is_linked(option: str) -> bool:
@@ -141,7 +155,7 @@ def _libraries(linked: Sequence[str]) -> list[str]:
 
 
 def _build(
-    sources: Sequence[Path],
+    sources: Sequence[tuple[Path, Sequence[str]]],
     command: Sequence[str],
     linked: Sequence[str],
     host: Sequence[str],
@@ -153,11 +167,11 @@ def _build(
     with TemporaryDirectory(dir=folder) as work:
         place = Path(work)
         objects = []
-        for k, source in enumerate(sources):
+        for k, (source, language) in enumerate(sources):
             code, keep = place / f"{k}.o", place / f"keep{k}"
             keep.mkdir()
             flags = ["-c", "-Xcompiler", "-fPIC", "--keep", f"--keep-dir={keep}"]
-            run([*command, *flags, str(source), "-o", str(code)], str(source))
+            run([*command, *flags, *language, str(source), "-o", str(code)], str(source))
             objects.append(code)
             (folder / f"{k}.ptx").unlink(missing_ok=True)
             for found in keep.glob("*.ptx"):
