@@ -146,14 +146,14 @@ template <class T> struct SumOfMagnitudes : Summed<T> {
     __device__ T at(long i) const { return fabs(x[i]); }
 };
 
-/* The norm is scale * sqrt(sum), where scale is the largest magnitude, so that no square overflows. */
+/* The norm is scale * sqrt(sum) in double precision, where scale is the largest magnitude: no square overflows. */
 template <class T> struct Norm {
     struct Value {
-        T scale, sum;
+        double scale, sum;
     };
     Vector<const T> x;
-    __device__ Value none() const { return {T(0), T(0)}; }
-    __device__ Value at(long i) const { return {fabs(x[i]), T(1)}; }
+    __device__ Value none() const { return {0, 0}; }
+    __device__ Value at(long i) const { return {fabs(x[i]), 1}; }
     __device__ Value join(Value a, Value b) const
     {
         if (a.scale < b.scale)
@@ -162,12 +162,12 @@ template <class T> struct Norm {
     }
     __device__ Value join(Value large, Value small, int) const
     {
-        if (small.scale == T(0))
+        if (small.scale == 0)
             return large;
-        T ratio = small.scale == large.scale ? T(1) : small.scale / large.scale;
+        double ratio = small.scale == large.scale ? 1 : small.scale / large.scale;
         return {large.scale, large.sum + ratio * ratio * small.sum};
     }
-    __device__ T end(Value norm) const { return norm.scale * sqrt(norm.sum); }
+    __device__ double end(Value norm) const { return norm.scale * sqrt(norm.sum); }
 };
 
 /* The first element of the largest or smallest magnitude, counted from 1; 0 if there is none. */
