@@ -7,6 +7,7 @@
 #error "gpucoh's cublas_v2.h has kernels: CUDA and C++ files of a program can include it, C files cannot"
 #endif
 
+#include <cuComplex.h>
 #include <cuda_runtime.h>
 #include <library_types.h>
 #include <stddef.h>

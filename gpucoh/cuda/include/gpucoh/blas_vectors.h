@@ -2,29 +2,18 @@
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
 #include <type_traits>
+#include <gpucoh/launching.h>
 
 namespace gpucoh_blas {
-constexpr int THREADS = 256;                               /* of a block */
+using namespace gpucoh_library;
 constexpr int PARTS = 64;                                  /* blocks of a reduction at most */
 constexpr size_t RESULT = 16 * PARTS, SPACE = RESULT + 16; /* bytes of a handle's space, 16 for each value */
-
-/* A scalar of the program: its value, or its place on the device. */
-template <class T> struct Scalar {
-    T value;
-    const T *where;
-    __device__ T get() const { return where ? *where : value; }
-};
 
 template <class T>
 Scalar<T>
 scalar(cublasHandle_t handle, const T *given)
 {
-    Scalar<T> made = {};
-    if (handle->pointers == CUBLAS_POINTER_MODE_HOST)
-        made.value = *given;
-    else
-        made.where = given;
-    return made;
+    return gpucoh_library::scalar(handle->pointers == CUBLAS_POINTER_MODE_DEVICE, given);
 }
 
 /* Element i of a vector of n elements; one of a negative increment begins at its end, as in BLAS. */
@@ -45,23 +34,8 @@ template <class... P, class... A>
 cublasStatus_t
 launch(cublasHandle_t handle, void (*kernel)(P...), dim3 grid, dim3 block, A... arguments)
 {
-    auto launched = [&](P... values) {
-        void *places[] = {&values...};
-        return cudaLaunchKernel((const void *) kernel, grid, block, places, 0, handle->stream);
-    };
-    return launched(arguments...) == cudaSuccess ? CUBLAS_STATUS_SUCCESS : CUBLAS_STATUS_EXECUTION_FAILED;
-}
-
-inline unsigned
-blocks_of(long n, int threads = THREADS)
-{
-    return (unsigned) ((n + threads - 1) / threads);
-}
-
-__device__ inline long
-own_index()
-{
-    return (long) blockIdx.x * blockDim.x + threadIdx.x;
+    cudaError_t error = launched(handle->stream, kernel, grid, block, arguments...);
+    return error == cudaSuccess ? CUBLAS_STATUS_SUCCESS : CUBLAS_STATUS_EXECUTION_FAILED;
 }
 
 /* ---- reductions: each block joins its share to one value, and one more block joins these. An operation has the type
