@@ -33,8 +33,11 @@ _CUDA_NAME = re.compile(
 )
 _UNDEFINED = re.compile(r"undefined (?:reference to|symbol:?) [`']?(.+?)'?$")
 _LINKED = (".o", ".a", ".so")
-# Libraries whose functions the runtime has.
-_REPLACED = ("-lcuda", "-lcudart", "-lcudart_static", "-lcudadevrt")
+# Libraries whose functions the runtime, or headers of the folder `include`, have.
+_REPLACED = re.compile(
+    r"-l(cuda|cudart|cudart_static|cudadevrt|(cublas|cusparse|curand|culibos)(Lt)?(_static)?)"
+)
+_CXX = (".cpp", ".cc", ".cxx")
 _SEPARATE = re.compile(
     r"-?-(rdc|relocatable-device-code)(=true)?|-?-(dc|dlink|device-c|device-link)"
 )
@@ -77,16 +80,15 @@ def build(sources: Sequence[Path], options: Sequence[str] = (), is_hip: bool = F
         str(kit.nvcc),
         *_CODE,
         *for_host(host),
-        "-include",
-        str(compiler.COMPATIBILITY),
+        *compiler.HEADERS,
         *named,
         *(one for one in options if not _is_linked(one)),
     ]
     linked = [str(source) for source in sources if source.suffix in _LINKED]
-    linked += [one for one in options if _is_linked(one) and one not in _REPLACED]
+    linked += [one for one in options if _is_linked(one) and not _REPLACED.fullmatch(one)]
     linked += _of_compiler(options)
     given = [
-        (source, hip.language(source) if is_hip else [])
+        (source, hip.language(source) if is_hip else _language(command, source))
         for source in sources
         if source.suffix not in _LINKED
     ]
@@ -129,6 +131,16 @@ def _check(sources: Sequence[Path], options: Sequence[str]) -> None:
                 f"--nvcc={one}: separate compilation of device code is not supported: include the device functions "
                 "that files share from a header"
             )
+
+
+def _language(command: Sequence[str], source: Path) -> Sequence[str]:
+    """The options that make a C++ file CUDA, if it includes a library of CUDA's, since that has kernels here."""
+    if source.suffix not in _CXX:
+        return ()
+    ours = any(
+        file.startswith(f"{compiler.INCLUDE}/") for file in included(command, source, str(source))
+    )
+    return ("-x", "cu") if ours else ()
 
 
 def _is_linked(option: str) -> bool:

@@ -25,7 +25,9 @@ __all__ = ["Toolkit", "ptx_of", "toolkit"]
 
 #: The architecture of the PTX: the oldest that CUDA 13 has. `compat.h` has names that CUDA 13 dropped.
 FLAGS = ("-arch=sm_75", "-std=c++17", "-lineinfo", "-w")
-COMPATIBILITY = Path(__file__).with_name("compat.h")
+#: CUDA's libraries are in `include`, before the compiler's own headers.
+INCLUDE = Path(__file__).with_name("include")
+HEADERS = ("-include", str(Path(__file__).with_name("compat.h")), f"-I{INCLUDE}")
 _ERROR = re.compile(r"^(?!collect2:).*(\berror\b|multiple definition|undefined reference)")
 _PTX = re.compile(r"^\s*\.version\s+\d", re.MULTILINE)
 # Programs that precede a compiler in CXX.
@@ -180,8 +182,7 @@ def compile(path: Path, options: Sequence[str], name: str) -> str:
         str(found.nvcc),
         *FLAGS,
         *for_host(host_compiler()),
-        "-include",
-        str(COMPATIBILITY),
+        *HEADERS,
         *options,
     ]
     text = path.read_text(encoding="utf-8", errors="replace")

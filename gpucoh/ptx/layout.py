@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from gpucoh.ptx.module import Function, Module, Statement, Variable
@@ -53,10 +55,9 @@ class Layout:
 
     def __post_init__(self) -> None:
         self.parameter_at, self.parameter_bytes = placed(self.kernel.parameters)
-        shared = [one for one in self.module.variables.values() if one.space == "shared"]
-        for function in self.module.functions.values():
-            if function is self.kernel or not function.is_kernel:
-                shared += [one for one in function.variables.values() if one.space == "shared"]
+        shared = _named_by(self.module, self.kernel)
+        for function in _reachable(self.module, self.kernel):
+            shared += [one for one in function.variables.values() if one.space == "shared"]
         sized = [one for one in shared if not _has_open_size(one)]
         self.shared_at, end = placed(sized)
         self.reduces_at_barriers = _reduces_at_barriers(self.module, self.kernel)
@@ -78,12 +79,29 @@ class Layout:
         return places
 
 
+def _reachable(module: Module, kernel: Function) -> list[Function]:
+    """The kernel and all functions of the device, which it may call."""
+    return [one for one in module.functions.values() if one is kernel or not one.is_kernel]
+
+
+def _statements(module: Module, kernel: Function) -> Iterator[Statement]:
+    for function in _reachable(module, kernel):
+        yield from (item for item in function.body if isinstance(item, Statement))
+
+
+def _named_by(module: Module, kernel: Function) -> list[Variable]:
+    """The module's variables in shared memory that a kernel has: those it may use, and all whose size launches give."""
+    shared = [one for one in module.variables.values() if one.space == "shared"]
+    if not shared:
+        return []
+    operands = " ".join(text for item in _statements(module, kernel) for text in item.operands)
+    names = set(re.findall(r"[\w$]+", operands))
+    return [one for one in shared if _has_open_size(one) or one.name in names]
+
+
 def _reduces_at_barriers(module: Module, kernel: Function) -> bool:
     return any(
-        isinstance(item, Statement) and item.op in ("bar", "barrier") and item.has("red")
-        for function in module.functions.values()
-        if function is kernel or not function.is_kernel
-        for item in function.body
+        item.op in ("bar", "barrier") and item.has("red") for item in _statements(module, kernel)
     )
 
 
@@ -103,8 +121,4 @@ def parameter_word(number: int) -> str:
 
 def takes_local_addresses(module: Module, kernel: Function) -> bool:
     """Whether addresses of local memory become generic ones in the kernel, or in what it may call."""
-    functions = [one for one in module.functions.values() if one is kernel or not one.is_kernel]
-    statements = (
-        item for function in functions for item in function.body if isinstance(item, Statement)
-    )
-    return any(s.op == "cvta" and s.has("local") for s in statements)
+    return any(s.op == "cvta" and s.has("local") for s in _statements(module, kernel))

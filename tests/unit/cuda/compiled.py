@@ -23,9 +23,11 @@ def missing() -> str:
 needs_nvcc = pytest.mark.skipif(bool(missing()), reason=missing())
 
 
-def cuda(*words: object, folder: Path | None = None) -> subprocess.CompletedProcess[str]:
-    """``gpucoh cuda`` in a process of its own."""
+def cuda(
+    *words: object, folder: Path | None = None, text: str | None = None
+) -> subprocess.CompletedProcess[str]:
+    """``gpucoh cuda`` in a process of its own, which reads the text."""
     return subprocess.run(
         [sys.executable, "-m", "gpucoh", "cuda", *map(str, words)],
-        capture_output=True, text=True, cwd=folder, check=False, timeout=110,
+        capture_output=True, text=True, cwd=folder, input=text, check=False, timeout=110,
     )  # fmt: skip

@@ -40,7 +40,7 @@ def made(root: Path, name: str, arguments: str, program: str = PROGRAM) -> None:
 @needs_nvcc
 def test_programs_are_drawn_run_and_classed(tmp_path: Path) -> None:
     made(tmp_path, "large-cuda", "100000")
-    made(tmp_path, "blas-cuda", "1", "#include <cublas_v2.h>\n")
+    made(tmp_path, "fft-cuda", "1", "#include <cufft.h>\n")
     made(tmp_path, "wrong-cuda", "8", PROGRAM.replace("last == n", "last == 9"))
     made(tmp_path, "reads-cuda", "8", '#include "absent.h"\n')
     drawn = {
@@ -52,7 +52,7 @@ def test_programs_are_drawn_run_and_classed(tmp_path: Path) -> None:
     assert set(right.cycles) == {"mesi", "tc-weak"}
     ends = {name: one.verdict for name, one in drawn.items() if name != "large-cuda"}
     assert ends == {
-        "blas-cuda": "library: cublas_v2",
+        "fft-cuda": "library: cufft",
         "wrong-cuda": "wrong",
         "reads-cuda": "compiler",
     }
@@ -65,6 +65,7 @@ def test_programs_are_drawn_run_and_classed(tmp_path: Path) -> None:
         ("the launch exceeds its budget of 3 core cycles", "size"),
         ("kernel 'k': texture references are not supported", "feature: texture"),
         ("exit status 1: cannot open file x.txt", "data"),
+        ('bad.cu(3): error: identifier "cublasCgemm" is undefined', "library: cublasCgemm"),
         ("SIGSEGV", "crash: SIGSEGV"),
         ("something else", "other"),
     ],

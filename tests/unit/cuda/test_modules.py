@@ -289,6 +289,22 @@ def test_a_kernel_s_name_is_not_that_of_a_parameter_s_structure(mangled, plain):
     assert gpucoh.cuda.Module(source)[plain].name == plain
 
 
+def test_a_kernel_has_the_module_s_shared_variables_that_it_may_use() -> None:
+    text = """.version 7.0
+.target sm_75
+.address_size 64
+.shared .align 4 .b8 first[64];
+.shared .align 4 .b8 second[128];
+.shared .align 4 .b8 third[256];
+.func device() { st.shared.u32 [first+4], 1; ret; }
+.visible .entry store() { st.shared.u32 [second], 1; ret; }
+.visible .entry call_only() { call device; ret; }
+"""
+    module = gpucoh.cuda.Module(text)
+    words = {name: module[name].program(32, None).shared_words for name in module.kernels}
+    assert words == {"store": (64 + 128) // 4, "call_only": 64 // 4}
+
+
 @pytest.mark.parametrize("trans", ["", ".trans"])
 def test_matrices_of_shared_memory_are_loaded_as_fragments(gpu, trans) -> None:
     text = (
