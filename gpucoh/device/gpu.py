@@ -489,7 +489,15 @@ class GPU(Launching):
         every = math.prod(grid3) * threads
         local = self.zeros(every * own // 4, np.uint32, name=f"local memory of {kernel.name}")
         self.launch_program(
-            program, grid3, block3, given, placement, deadlock_after, (local, own), device
+            program,
+            grid3,
+            block3,
+            given,
+            placement,
+            deadlock_after,
+            (local.address, own),
+            device,
+            frees=local,
         )
 
     def _note_occupancy(self, program: Program, threads: int) -> None:

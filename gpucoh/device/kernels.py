@@ -33,8 +33,10 @@ class Kernel:
         The GPU; None: all GPUs, as one.
     after : tuple of Kernel
         Kernels that end before it begins, beside those before it on its GPU.
-    local : tuple of Array and int, or None
-        The threads' local memory, and its bytes for each thread.
+    local : tuple of int
+        The address of the threads' local memory, and its bytes for each thread.
+    frees : Array or None
+        What is freed when the kernel has ended.
     arguments : object
         What owns the memory of the constants' addresses.
     """
@@ -48,7 +50,8 @@ class Kernel:
     deadlock_after: int
     device: int | None = None
     after: tuple[Kernel, ...] = ()
-    local: tuple[Array, int] | None = None
+    local: tuple[int, int] = (0, 0)
+    frees: Array | None = None
     arguments: object = None
 
     def follows(self, other: Kernel) -> bool:

@@ -77,12 +77,14 @@ class Launching(Observing):
         args: Sequence[Any],
         placement: str | None = None,
         deadlock_after: int | None = None,
-        local: tuple[Array, int] | None = None,
+        local: tuple[int, int] = (0, 0),
         device: int | None = None,
+        frees: Array | None = None,
     ) -> None:
         """Run machine code to completion, as :meth:`gpucoh.GPU.launch` does after compiling the kernel.
 
-        ``local`` is the threads' local memory, and its bytes for each thread.
+        ``local`` is the address of the threads' local memory, and its bytes for each thread; ``frees`` is freed at the
+        end.
 
         Raises
         ------
@@ -104,6 +106,7 @@ class Launching(Observing):
             else cycles_of("deadlock_after", deadlock_after),
             device=device_of(self.machine, device),
             local=local,
+            frees=frees,
             arguments=args,
         )
         if self._collected is None:
@@ -186,13 +189,12 @@ class Launching(Observing):
             if begun:
                 self._end_launch(program)
         for kernel in kernels:
-            if kernel.local:
-                kernel.local[0].free()
+            if kernel.frees is not None:
+                kernel.frees.free()
 
     def _give(self, core: Any, kernel: Kernel, after: int, more: bool) -> None:
         """Give the core a kernel; all begin with the one that has no ``more``."""
         program = kernel.program
-        local, size = kernel.local or (None, 0)
         core.launch(
             program.name,
             program.widened if self.gpus_are_one else program.code,
@@ -206,8 +208,7 @@ class Launching(Observing):
             kernel.placement,
             program.sources,
             program.texts,
-            0 if local is None else local.address,
-            size,
+            *kernel.local,
             independent_lanes=program.independent_lanes,
             on_gpu=0 if kernel.device is None else kernel.device + 1,
             after=after,

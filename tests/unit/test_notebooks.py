@@ -13,6 +13,7 @@ from scripts import script
 ROOT = Path(__file__).parents[2]
 NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
 NAMES = [
+    "all-reduce",
     "bug-museum",
     "cuda",
     *("denovo-main-figure", "litmus-and-the-explorer", "machines-and-sweeps"),
