@@ -44,6 +44,8 @@ STATES = 1_000_000
 DEADLOCK_AFTER = 2_000_000  # core cycles
 CHECKED_UNDER = "mesi"
 SHARED_WORDS = 1 << 14  # of a GPU, at least those of the programs' `Shared`
+#: How a model ends if not right: where some executions are wrong and others hang, it is wrong. Another end is an error.
+ENDS = ("wrong", "hangs", "bounded")
 #: Of a small machine: loads that poll renew their copies, each time. By default they do not, and never end alone.
 OPTIONS = {"rcc-sc": "rcc-sc[polls=0]", "rcc-wo": "rcc-wo[polls=0]"}
 
@@ -109,10 +111,12 @@ def explored(row: Row, protocol: str) -> str:
         for setting in in_settings([[moved]], choice.protocol.has_l1):
             found = explore(choice, setting, max_states=STATES)
             kinds = {one["kind"] for one in found["violations"]}
-            ends |= {"hangs"} if kinds & {"deadlock", "livelock"} else set()
+            ends |= {"hangs" if kind in ("deadlock", "livelock") else kind for kind in kinds}
             ends |= {"wrong" for outcome in found["outcomes"] if read_of(moved, outcome) in wrong}
             ends |= set() if found["complete"] or kinds else {"bounded"}
-    return next((end for end in ("wrong", "hangs", "bounded") if end in ends), "right")
+    if errors := ends - set(ENDS):
+        return ", ".join(sorted(errors))
+    return min(ends, key=ENDS.index, default="right")
 
 
 def litmus_of(program: Program, wrong: Sequence[int]) -> Test:
