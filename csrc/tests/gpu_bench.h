@@ -38,12 +38,30 @@ typedef struct {
     gpc_address_t address;
 } bench_t;
 
+/* The GPUs of the running test, which end with it; one that makes more loses the oldest. */
+static struct {
+    gpc_gpu_t *at[8];
+    uint32_t made;
+} bench_gpus;
+
+AROUND_TESTS
+{
+    for (uint32_t i = 0; i < GPC_COUNT_OF(bench_gpus.at); i++) {
+        gpc_gpu_free(bench_gpus.at[i]);
+        bench_gpus.at[i] = NULL;
+    }
+}
+
 /* A GPU, with an allocation. */
 static inline bench_t
 bench_made(const gpc_setup_t *setup, uint64_t words)
 {
     bench_t it = {0};
-    if (gpc_gpu_create(setup, &it.gpu) || gpc_gpu_allocate(it.gpu, words, &it.address)) {
+    gpc_gpu_t **place = &bench_gpus.at[bench_gpus.made++ % GPC_COUNT_OF(bench_gpus.at)];
+    gpc_gpu_free(*place);
+    int status = gpc_gpu_create(setup, &it.gpu);
+    *place = it.gpu;
+    if (status || gpc_gpu_allocate(it.gpu, words, &it.address)) {
         harness_note("%s", gpc_gpu_error_text(it.gpu));
         CHECK(false);
     }
@@ -180,7 +198,6 @@ check_add_and_store(const gpc_machine_t *machine, const gpc_protocol_t *protocol
     CHECK_EQUAL_I64(gpc_gpu_verify(it.gpu), 0);
     CHECK_EQUAL_I64(gpc_gpu_host_read(it.gpu, it.address, 1, &word), 0);
     CHECK_EQUAL_U64(word, THREADS);
-    gpc_gpu_free(it.gpu);
 }
 
 #endif

@@ -42,6 +42,5 @@ BEFORE_TESTS
     recording = true;
     int status = gpc_gpu_run(it.gpu, 100000);
     recording = false;
-    gpc_gpu_free(it.gpu);
     exit(status == 0 ? EXIT_SUCCESS : EXIT_FAILURE);
 }

@@ -68,7 +68,6 @@ hit_to_use(const char *id)
     CHECK_EQUAL_I64(RUN_PROGRAM(&it, program, 1024, 1, 1), 0);
     CHECK_EQUAL_I64(gpc_gpu_host_read(it.gpu, it.address + 4 * 896, 1, &begin), 0);
     CHECK_EQUAL_I64(gpc_gpu_host_read(it.gpu, it.address + 4 * 960, 1, &end), 0);
-    gpc_gpu_free(it.gpu);
     return end - begin;
 }
 

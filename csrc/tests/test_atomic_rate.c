@@ -51,7 +51,6 @@ add_once(const gpc_protocol_t *protocol, uint32_t lanes, uint32_t merged, uint32
         found.operations += it.gpu->queues[machine.cores + bank].atomics;
     }
     found.operations /= 2;
-    gpc_gpu_free(it.gpu);
     return found;
 }
 

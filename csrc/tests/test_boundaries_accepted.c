@@ -74,7 +74,6 @@ TEST(stores_that_are_accepted_early_are_right)
     CHECK_EQUAL_U64(counts.monitor.accepted, 3 * 512);
     CHECK(counts.monitor.loads > 0 && counts.monitor.writes > 0);
     CHECK_EQUAL_I64(RUN_PROGRAM(&it, add_and_store, 4096, 8, 64), 0); /* and with atomics */
-    gpc_gpu_free(it.gpu);
 }
 
 TEST(a_lost_store_is_reported)
@@ -85,7 +84,6 @@ TEST(a_lost_store_is_reported)
     CHECK(strstr(gpc_gpu_error_text(it.gpu), "an accepted store is performed before the end: core ") != NULL);
     CHECK_EQUAL_I64(RUN_PROGRAM(&it, store_and_load, 4096, 8, 64), GPC_ERROR_INVARIANT);
     CHECK(strstr(gpc_gpu_error_text(it.gpu), "a warp reads its own accepted store: core ") != NULL);
-    gpc_gpu_free(it.gpu);
     free(lost);
 }
 

@@ -277,8 +277,6 @@ TEST(a_launch_lasts_until_what_its_end_causes_is_over)
     }
     CHECK_EQUAL_I64(RUN_PROGRAM(&it, add_and_store, 8192, 64, 64), 0); /* and a second launch */
     CHECK_EQUAL_U64(it.gpu->l1s[3]->counts[1][MARKS_RUN * MARKS_NUM_EVENTS + MARKS_END], 2);
-    gpc_gpu_free(it.gpu);
-    gpc_gpu_free(plain.gpu);
 }
 
 TEST(an_end_that_is_held_for_ever_is_a_deadlock)
@@ -286,7 +284,6 @@ TEST(an_end_that_is_held_for_ever_is_a_deadlock)
     bench_t it = bench(&test_fermi, named("deaf"), 4096);
     CHECK_EQUAL_I64(RUN_PROGRAM(&it, nothing, 4096, 4, 32), GPC_ERROR_DEADLOCK);
     CHECK(strstr(gpc_gpu_error_text(it.gpu), "L1 0 holds the end of the launch") != NULL);
-    gpc_gpu_free(it.gpu);
 }
 
 TEST(a_launch_that_is_refused_has_not_begun)
@@ -296,7 +293,6 @@ TEST(a_launch_that_is_refused_has_not_begun)
     CHECK(RUN_PROGRAM(&it, nothing, 4096, 4, 1 << 20) < 0);
     CHECK_EQUAL_U64(bank_begins, 0);
     CHECK_EQUAL_I64(RUN_PROGRAM(&it, nothing, 4096, 4, 32), 0);
-    gpc_gpu_free(it.gpu);
 }
 
 TEST(the_explorers_programs_begin_with_a_launch)
@@ -346,7 +342,6 @@ flags_of_a_copy(bool read_only, uint32_t check)
         status = 0;
     }
     CHECK_EQUAL_I64(status, 0);
-    gpc_gpu_free(it.gpu);
     return flags;
 }
 

@@ -96,7 +96,6 @@ TEST(a_store_buffer_drains_by_itself_through_an_outbox_of_one_message)
     for (uint32_t i = 0; i < GPC_COUNT_OF(arrays); i++) {
         check_words(&it, arrays[i]);
     }
-    gpc_gpu_free(it.gpu);
     free(protocol);
 }
 
@@ -124,7 +123,6 @@ most_queued(uint32_t outbox)
         status = 0;
     }
     CHECK_EQUAL_I64(status, GPC_RUN_DONE);
-    gpc_gpu_free(it.gpu);
     free(protocol);
     return most;
 }
@@ -150,7 +148,6 @@ TEST(entries_act_once_a_cycle_however_many_events_a_unit_has_in_it)
         CHECK_EQUAL_U64(part->ready->count, 2);
     }
     gpc_gpu_abort(it.gpu);
-    gpc_gpu_free(it.gpu);
 }
 
 static void
@@ -158,7 +155,6 @@ check_deadlock(mutant_t *protocol, const gpc_option_value_t *option)
 {
     bench_t it = small_bench(&protocol->protocol, option, 1);
     CHECK_EQUAL_I64(RUN_PROGRAM(&it, released, WORDS, 1, 1), GPC_ERROR_DEADLOCK);
-    gpc_gpu_free(it.gpu);
     free(protocol);
 }
 
@@ -169,7 +165,6 @@ TEST(a_request_of_the_core_lets_a_refused_entry_try_again)
     mutant_t *pairs = buffer(WIDE, PAIRS);
     bench_t it = small_bench(&pairs->protocol, &eager, 1);
     CHECK_EQUAL_I64(RUN_PROGRAM(&it, pair, WORDS, 1, 1), GPC_RUN_DONE);
-    gpc_gpu_free(it.gpu);
     check_deadlock(pairs, &eager);
 }
 
@@ -185,7 +180,6 @@ TEST(a_machine_finds_entries_that_are_left_at_the_end)
     bench_t it = small_bench(&left->protocol, &lazy, 1);
     CHECK_EQUAL_I64(RUN_PROGRAM(&it, one_store, WORDS, 1, 1), GPC_ERROR_CONSERVATION);
     CHECK(strstr(gpc_gpu_error_text(it.gpu), "an entry of store buffer is left") != NULL);
-    gpc_gpu_free(it.gpu);
     free(left);
 }
 
@@ -216,7 +210,6 @@ TEST(background_timers_tick_in_every_launch_keep_none_running_and_change_no_time
         CHECK_EQUAL_U64(ticks_of(&it) > before, ticks);
         check_words(&it, 0);
         cycles[ticks] = it.gpu->state->cycles;
-        gpc_gpu_free(it.gpu);
     }
     CHECK_EQUAL_U64(cycles[0], cycles[1]);
 }

@@ -56,7 +56,6 @@ cycles_of(const gpc_machine_t *machine, const gpc_protocol_t *protocol, bool sto
     CHECK_EQUAL_I64(gpc_gpu_verify(it.gpu), 0);
     CHECK_EQUAL_I64(gpc_gpu_host_read(it.gpu, it.address + 4 * 896, 1, &begun), 0);
     CHECK_EQUAL_I64(gpc_gpu_host_read(it.gpu, it.address + 4 * 960, 1, &ended), 0);
-    gpc_gpu_free(it.gpu);
     return ended - begun;
 }
 
@@ -139,5 +138,4 @@ TEST(trip_goes_to_all_partitions_one_after_another)
     for (uint32_t core = 0; core < 2; core++) {
         CHECK_EQUAL_U64(it.gpu->queues[core].trips, 8);
     }
-    gpc_gpu_free(it.gpu);
 }

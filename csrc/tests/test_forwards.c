@@ -95,7 +95,6 @@ check_loads(const gpc_machine_t *machine)
     if (gpc_gpu_error_text(it.gpu)[0]) {
         harness_note("%s", gpc_gpu_error_text(it.gpu));
     }
-    gpc_gpu_free(it.gpu);
 }
 
 TEST(an_l1_takes_forwards_that_arrived_while_it_had_no_room)

@@ -32,7 +32,6 @@ TEST(an_aborted_launch_leaves_a_usable_gpu)
     CHECK_EQUAL_I64(RUN_PROGRAM(&it, add_and_store, 4096, 4, 64), 0);
     CHECK_EQUAL_I64(gpc_gpu_host_read(it.gpu, it.address, 1, &word), 0);
     CHECK_EQUAL_U64(word, 512);
-    gpc_gpu_free(it.gpu);
 }
 
 /* ---- tables over words ------------------------------------------------------------------------------------------- */
@@ -88,6 +87,5 @@ TEST(the_words_of_a_cell_are_alike)
         CHECK_EQUAL_I64(RUN_PROGRAM(&it, mixed_words, 1024, 24, 32), GPC_RUN_DONE);
         CHECK(words > 1000);
         gpc_unsubscribe(&subscriber);
-        gpc_gpu_free(it.gpu);
     }
 }

@@ -59,7 +59,6 @@ TEST(every_copy_is_named)
     CHECK(count.copies > 1000);
     CHECK_EQUAL_U64(count.missing, 0);
     CHECK(count.others < count.copies); /* most queried L1s hold the line */
-    gpc_gpu_free(it.gpu);
 }
 
 TEST(after_a_restore_too)
@@ -80,5 +79,4 @@ TEST(after_a_restore_too)
     CHECK_EQUAL_U64(count.missing, 0);
     gpc_snapshot_free(fresh);
     gpc_snapshot_free(used);
-    gpc_gpu_free(it.gpu);
 }

@@ -92,21 +92,18 @@ TEST(messages_of_a_star_take_its_latency_and_clock)
         CHECK_EQUAL_U64(load_to_use(&it, 1024, 1), 340 + 2 * 2 * (latency - 4));
         CHECK_EQUAL_U64(sum_of(it.gpu, GPC_INTERCONNECT), 0);
         CHECK(sum_of(it.gpu, GPC_STAR) > 0);
-        gpc_gpu_free(it.gpu);
     }
     machine.star_latency = 8;
     machine.star_mhz = 1400; /* 8 cycles are 4 of the interconnect's; the answer of 5 flits ends earlier, too */
     bench_t it = bench(&machine, named("on-star"), 1024);
     (void) load_to_use(&it, 1024, 1);
     CHECK_EQUAL_U64(load_to_use(&it, 1024, 1), 340 - 4);
-    gpc_gpu_free(it.gpu);
 }
 
 TEST(a_machine_without_star_networks_has_no_star)
 {
     bench_t it = bench(&test_fermi, named("no-l1"), 1024);
     CHECK_EQUAL_U64(it.gpu->num_links, 1);
-    gpc_gpu_free(it.gpu);
 }
 
 /* The crossbar pair has no link from bank to bank. */
@@ -125,7 +122,6 @@ TEST(a_message_that_no_link_carries_is_an_error)
                                                  .access = GPC_NONE};
     CHECK_EQUAL_I64(gpc_gpu_send(it.gpu, &it.gpu->controllers[16], message), GPC_ERROR_PROTOCOL);
     CHECK(strstr(gpc_gpu_error_text(it.gpu), "on network 'request': no link joins them") != NULL);
-    gpc_gpu_free(it.gpu);
 }
 
 /* ---- eight virtual networks -------------------------------------------------------------------------------------- */
@@ -142,7 +138,6 @@ ticks_of_atomics(const char *protocol)
     CHECK_EQUAL_I64(gpc_gpu_host_read(it.gpu, it.address, 1, &sum), 0);
     CHECK_EQUAL_U64(sum, GRID * BLOCK);
     gpc_tick_t ticks = gpc_wheel_now(&it.gpu->wheel);
-    gpc_gpu_free(it.gpu);
     return ticks;
 }
 
@@ -190,7 +185,6 @@ ticks_of_invalidation(const char *protocol, gpc_traffic_t *invalidations)
             *invalidations = *gpc_gpu_traffic(it.gpu, i);
         }
     }
-    gpc_gpu_free(it.gpu);
     return ticks;
 }
 
@@ -230,7 +224,6 @@ cycles_of_l2_hits(uint32_t partitions, uint32_t ports)
     uint64_t before = gpc_gpu_cycles(it.gpu);
     CHECK_EQUAL_I64(RUN_PROGRAM(&it, loads, WORDS, 32, 256), 0);
     uint64_t cycles = gpc_gpu_cycles(it.gpu) - before;
-    gpc_gpu_free(it.gpu);
     return cycles;
 }
 

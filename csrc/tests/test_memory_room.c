@@ -117,7 +117,6 @@ expect_all_drained(const gpc_machine_t *machine)
     CHECK_EQUAL_I64(gpc_gpu_host_read(it.gpu, it.address, 1, words), 0);
     CHECK_EQUAL_U64(words[0], 256);
     CHECK(refusals > 0);
-    gpc_gpu_free(it.gpu);
 }
 
 static gpc_machine_t

@@ -184,5 +184,4 @@ TEST(a_gpu_tells_every_kind_of_event)
     CHECK_EQUAL_U64(all.count[GPC_ON_SELECTED] - all.count[GPC_ON_WAITS], 8); /* instructions */
     CHECK(all.count[GPC_ON_COUNTED] > 8);
     CHECK(all.count[GPC_ON_CELL] >= 12 && all.count[GPC_ON_STEPPED] >= 12);
-    gpc_gpu_free(it.gpu);
 }

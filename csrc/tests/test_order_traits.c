@@ -22,7 +22,6 @@ until_load(const char *protocol, gpc_instruction_t instruction, gpc_memory_order
     CHECK_EQUAL_I64(RUN_PROGRAM(&it, program, 1024, 1, 1), 0);
     CHECK_EQUAL_I64(gpc_gpu_host_read(it.gpu, it.address + 4 * 896, 1, &times[0]), 0);
     CHECK_EQUAL_I64(gpc_gpu_host_read(it.gpu, it.address + 4 * 960, 1, &times[1]), 0);
-    gpc_gpu_free(it.gpu);
     return times[1] - times[0];
 }
 

@@ -71,8 +71,6 @@ TEST(prompt_message_leaves_without_the_pipeline)
 
     CHECK(stages > 10);
     CHECK_EQUAL_U64(store_takes(&seen, false) + stages, store_takes(&pipeline, false));
-    gpc_gpu_free(seen.gpu);
-    gpc_gpu_free(pipeline.gpu);
 }
 
 TEST(prompt_message_passes_data_in_the_pipeline)
@@ -80,8 +78,6 @@ TEST(prompt_message_passes_data_in_the_pipeline)
     bench_t alone = src_with(STC_ACK_SEEN), beside = src_with(STC_ACK_SEEN);
 
     CHECK_EQUAL_U64(store_takes(&beside, true), store_takes(&alone, false));
-    gpc_gpu_free(alone.gpu);
-    gpc_gpu_free(beside.gpu);
 }
 
 TEST(a_prompt_message_on_an_ordered_network_is_refused)

@@ -69,7 +69,6 @@ TEST(stalls_are_reported_by_cause)
     CHECK(json_number(text.bytes, "stalls/fence_store") > 100);
     CHECK_EQUAL_U64(json_number(text.bytes, "stalls/fence"), json_number(text.bytes, "stalls/fence_store"));
     gpc_text_free(&text);
-    gpc_gpu_free(it.gpu);
 
     static const gpc_instruction_t older[] = {OP(STORE, NONE, CONSTANT(0), CONSTANT(1)),
                                               OP(LOAD, R1, CONSTANT(7), NONE), OP(LOAD, R2, CONSTANT(8), NONE), EXIT};
@@ -81,7 +80,6 @@ TEST(stalls_are_reported_by_cause)
     CHECK_EQUAL_U64(json_number(text.bytes, "stalls/memory_order"), store + load);
     CHECK_EQUAL_U64(json_number(text.bytes, "stalls/fence"), 0);
     gpc_text_free(&text);
-    gpc_gpu_free(it.gpu);
 }
 
 static void
@@ -100,7 +98,6 @@ expect_order_stalls(gpc_rule_t rule, const gpc_instruction_t *program, uint32_t 
     CHECK_EQUAL_U64(json_number(text.bytes, "core/order_blocked_cycles"), load_cycles + store_cycles);
     CHECK((json_count(text.bytes, "histograms/core/order_stall") == 0) == (loads + stores == 0));
     gpc_text_free(&text);
-    gpc_gpu_free(it.gpu);
 }
 
 TEST(order_stalls_last_from_the_first_refusal_to_the_issue)
@@ -153,7 +150,6 @@ TEST(latencies_fall_into_buckets_by_powers_of_two)
     CHECK(first_bucket(&text, "histograms/core/store_latency") >= 9);
     CHECK(json_count(text.bytes, "histograms/core/store_latency") > 9);
     gpc_text_free(&text);
-    gpc_gpu_free(it.gpu);
 }
 
 static void
@@ -182,7 +178,6 @@ TEST(a_protocols_own_counts_are_reported_and_reset)
     CHECK_EQUAL_U64(json_count(text.bytes, "histograms/L1/sizes"), 0);
     CHECK_EQUAL_U64(json_count(text.bytes, "histograms/core/load_latency"), 0);
     gpc_text_free(&text);
-    gpc_gpu_free(it.gpu);
 }
 
 TEST(arrays_beside_the_cache_are_reported_with_their_size_and_look_ups)
@@ -197,5 +192,4 @@ TEST(arrays_beside_the_cache_are_reported_with_their_size_and_look_ups)
     uint64_t bits = json_number(text.bytes, "storage/L2/directory/bits");
     CHECK(bits > test_fermi.cores && bits < 64); /* tag, state and one bit per core */
     gpc_text_free(&text);
-    gpc_gpu_free(it.gpu);
 }

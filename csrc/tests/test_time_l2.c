@@ -30,7 +30,6 @@ hits_of(const gpc_machine_t *machine, uint32_t warps)
     uint64_t begin = gpc_gpu_cycles(it.gpu);
     CHECK_EQUAL_I64(RUN_PROGRAM(&it, loads, WORDS, 1, 32 * warps), 0);
     uint64_t cycles = gpc_gpu_cycles(it.gpu) - begin;
-    gpc_gpu_free(it.gpu);
     return cycles;
 }
 
@@ -70,7 +69,6 @@ TEST(pipeline_keeps_the_round_trip)
         CHECK_EQUAL_U64(load_to_use(&it, WORDS, 1), machine.dram_round_trip);
         CHECK_EQUAL_U64(load_to_use(&it, WORDS, 1), trips[i]);
         CHECK_EQUAL_U64(load_to_use(&it, WORDS, 0), trips[i] + 1); /* issued between two edges of the network */
-        gpc_gpu_free(it.gpu);
     }
 }
 
@@ -87,7 +85,6 @@ TEST(pipeline_keeps_the_round_trip_for_every_clock)
         bench_t it = bench(&machine, &gpc_protocol_no_l1, WORDS);
         (void) load_to_use(&it, WORDS, 1);
         CHECK_EQUAL_U64(load_to_use(&it, WORDS, 1), machine.l2_round_trip);
-        gpc_gpu_free(it.gpu);
     }
 }
 
@@ -102,6 +99,5 @@ TEST(hit_takes_the_l1s_latency)
         (void) load_to_use(&it, WORDS, 1);
         CHECK_EQUAL_U64(load_to_use(&it, WORDS, 1), latencies[i]);
         CHECK_EQUAL_U64(load_to_use(&it, WORDS, 0), latencies[i]);
-        gpc_gpu_free(it.gpu);
     }
 }

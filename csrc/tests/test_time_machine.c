@@ -52,7 +52,6 @@ TEST(launch_takes_its_latency)
         CHECK_EQUAL_U64(cycles_of(&it, nops, GPC_COUNT_OF(nops), 1, 32), latency + 5);
         CHECK_EQUAL_U64(cycles_of(&it, nops, GPC_COUNT_OF(nops), 1, 32), latency + 5);
         CHECK_EQUAL_U64(statistic(it.gpu, "stalls/launch"), 2 * (latency + 16 * 6 - 6 + 15 * latency));
-        gpc_gpu_free(it.gpu);
     }
 }
 
@@ -67,7 +66,6 @@ TEST(launch_begins_at_an_edge_of_all_clocks)
         CHECK_EQUAL_U64(cycles_of(&it, nops, GPC_COUNT_OF(nops), 1, 32), 5);
         CHECK_EQUAL_U64(it.gpu->state->launched, i * 7 * it.gpu->core_clock.period);
     }
-    gpc_gpu_free(it.gpu);
 }
 
 static const gpc_instruction_t forever[] = {
@@ -82,7 +80,6 @@ TEST(launch_ends_when_its_budget_is_exceeded)
         bench_t it = bench_made(&setup, WORDS);
         CHECK_EQUAL_I64(RUN_PROGRAM(&it, nops, WORDS, 1, 32), budget < 5 ? GPC_ERROR_BUDGET : 0);
         CHECK_EQUAL_U64(gpc_gpu_cycles(it.gpu), 5);
-        gpc_gpu_free(it.gpu);
     }
 }
 
@@ -101,7 +98,6 @@ TEST(launch_pauses_before_its_cycle)
         CHECK_EQUAL_U64(it.gpu->cores.statistics[0].active_cycles, at);
         CHECK_EQUAL_U64(it.gpu->cores.statistics[1].stall_launch, at);
     }
-    gpc_gpu_free(it.gpu);
 }
 
 /* ---- latency ----------------------------------------------------------------------------------------------------- */
@@ -131,7 +127,6 @@ TEST(latency_is_the_round_trip_at_every_clock)
             bench_t it = bench(&machine, &gpc_protocol_no_l1, WORDS);
             CHECK_EQUAL_U64(load_to_use(&it, WORDS, mhz[i].edge - 1), mhz[i].memory);
             CHECK_EQUAL_U64(load_to_use(&it, WORDS, mhz[i].edge - 1), 347);
-            gpc_gpu_free(it.gpu);
         }
     }
 }
@@ -151,7 +146,6 @@ TEST(trip_takes_the_round_trip_of_a_load)
         machine.fence_trip = trips;
         bench_t it = bench(&machine, &gpc_protocol_no_l1, WORDS);
         CHECK_EQUAL_U64(cycles_of(&it, program, GPC_COUNT_OF(program), 1, 32), 4 + (trips ? 343 : 0) + 1);
-        gpc_gpu_free(it.gpu);
     }
 }
 
@@ -168,7 +162,6 @@ cycles_of_hits(uint32_t ports, uint32_t warps)
     (void) cycles_of(&it, loads, GPC_COUNT_OF(loads), 2, 32);
     uint64_t cycles = cycles_of(&it, loads, GPC_COUNT_OF(loads), 2, 32 * warps);
     CHECK_EQUAL_U64(it.gpu->queues[machine.cores].used, 2 + 1 + 2 * warps); /* and the fill */
-    gpc_gpu_free(it.gpu);
     return cycles;
 }
 
@@ -208,7 +201,6 @@ load_beside_a_fill(uint32_t delay, uint32_t *cycles)
         CHECK_EQUAL_I64(gpc_gpu_host_read(it.gpu, it.address + 4 * (896 + 64 * block), 1, &cycles[block]), 0);
         cycles[block] -= 2; /* from load to use */
     }
-    gpc_gpu_free(it.gpu);
 }
 
 /* Memory's line arrives at the bank 460 - 340 cycles after the request that missed. The fill goes before the request
@@ -248,7 +240,6 @@ places_of(uint32_t ports, uint32_t crossing, bool of_bank)
     }
     uint32_t stages = gpc_gpu_service(it.gpu, unit->node)->pipeline_stages;
     gpc_gpu_abort(it.gpu);
-    gpc_gpu_free(it.gpu);
     return of_bank ? sent - ports * stages : sent;
 }
 
@@ -308,7 +299,6 @@ TEST(busy_counts_the_cycles_of_each_unit)
     check_list(it.gpu, "l2", 8, 0);
     check_list(it.gpu, "network", 16 + 8, 0);
     check_list(it.gpu, "dram", 8, 0);
-    gpc_gpu_free(it.gpu);
 
     machine.issue_width = 2;
     machine.l2_ports = 4;
@@ -318,7 +308,6 @@ TEST(busy_counts_the_cycles_of_each_unit)
     CHECK_EQUAL_U64(statistic(it.gpu, "busy/issue/0"), 12 * 3 * 2 / 2);
     CHECK_EQUAL_U64(statistic(it.gpu, "busy/l1/0"), 12);         /* of a word each: 64 bytes pass */
     CHECK_EQUAL_U64(statistic(it.gpu, "busy/l2/0"), 13 * 2 / 4); /* ports */
-    gpc_gpu_free(it.gpu);
 
     /* a request occupies one of 2 banks for bank_cycles, or t_rc from row to row, if that is longer than its
      * transfer */
@@ -329,7 +318,6 @@ TEST(busy_counts_the_cycles_of_each_unit)
         it = bench(&machine, &gpc_protocol_no_l1, WORDS);
         (void) cycles_of(&it, loads, GPC_COUNT_OF(loads), 1, 32);
         check_list(it.gpu, "dram", 8, (model == 2 ? 60u : 40u) / 2);
-        gpc_gpu_free(it.gpu);
     }
 }
 
@@ -359,6 +347,5 @@ TEST(law_of_little_holds_in_every_queue)
             }
         }
         CHECK(statistic(it.gpu, "core/load_latency_cycles") > 0 && statistic(it.gpu, "core/store_latency_cycles") > 0);
-        gpc_gpu_free(it.gpu);
     }
 }

@@ -76,7 +76,6 @@ TEST(translation_that_misses_makes_a_load_later)
     bench_t it = bench(&machine, gpc_protocol_find("no-l1"), WORDS);
     CHECK_EQUAL_U64(load_of(&it, 0, WORDS, 1), machine.dram_round_trip + MISS);
     CHECK_EQUAL_U64(load_of(&it, 0, WORDS, 1), L2_HIT);
-    gpc_gpu_free(it.gpu);
 }
 
 TEST(translation_needs_a_reach_and_a_cost)
@@ -86,6 +85,5 @@ TEST(translation_needs_a_reach_and_a_cost)
         bench_t it = bench(&machine, gpc_protocol_find("no-l1"), WORDS);
         CHECK(!gpc_translation_exists(&it.gpu->translation));
         CHECK_EQUAL_U64(load_of(&it, 0, WORDS, 1), machine.dram_round_trip);
-        gpc_gpu_free(it.gpu);
     }
 }
