@@ -8,6 +8,7 @@
 #include "core/memory/order.h"
 #include "harness.h"
 #include "machines.h"
+#include "programs.h"
 
 #define WORLD_CORES 4u
 #define WORLD_WORDS 65536u
@@ -243,26 +244,14 @@ world_run(const gpc_launch_t *launch)
 
 enum { V = GPC_OPERAND_VECTOR, U = GPC_OPERAND_UNIFORM, C = GPC_OPERAND_CONSTANT };
 
-#define NONE GPC_OPERAND_NONE
-/* OP(ADD, V | 1, V | 0, C1): operation, destination, operands a and b; then fields, as in .line = 3 */
-#define OP(...) OP_(__VA_ARGS__, .bytes = 0)
-#define OP_(name, d, x, y, ...)                                                                                        \
-    ((gpc_instruction_t){.width = 1, .scope = GPC_SCOPE_GPU, .opcode = GPC_OP_##name, .destination = (d), .a = (x), .b = (y), __VA_ARGS__})
-#define MOVE(d, x) OP(MOVE, d, x, NONE)
-#define READ(d, which) OP(SPECIAL, d, NONE, NONE, .immediate = GPC_SPECIAL_##which)
-#define LOAD(d, at) OP(LOAD, d, at, NONE)
-#define STORE(at, what) OP(STORE, NONE, at, what)
+#define OP(...) ((gpc_instruction_t) ROW(__VA_ARGS__))
 #define SHARED_LOAD(d, at) OP(SHARED_LOAD, d, at, NONE)
 #define SHARED_STORE(at, what) OP(SHARED_STORE, NONE, at, what, .c = NONE)
 #define SLEEP(cycles) OP(SLEEP, NONE, cycles, NONE)
 #define BLOCK_BARRIER OP(BARRIER, NONE, C0, NONE)
 #define WARP_SYNC(mask) OP(WARP_SYNC, NONE, mask, NONE)
-#define TO(pc) OP(JUMP, NONE, NONE, NONE, .target = (pc))
-#define IF(condition, to, join) OP(BRANCH, NONE, condition, NONE, .target = (to), .reconverge = (join))
 #define IF_NOT(condition, to, join)                                                                                    \
     OP(BRANCH, NONE, condition, NONE, .flags = GPC_FLAG_IF_ZERO, .target = (to), .reconverge = (join))
-#define NOP OP(NOP, NONE, NONE, NONE)
-#define EXIT OP(EXIT, NONE, NONE, NONE)
 #define CODE(...)                                                                                                      \
     (const gpc_instruction_t[]){__VA_ARGS__}, (uint32_t) (sizeof((const gpc_instruction_t[]){__VA_ARGS__}) / 32)
 

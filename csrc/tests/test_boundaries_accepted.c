@@ -34,20 +34,20 @@ losing(void)
 
 /* Each thread stores its number twice, loads it after the first store, and stores the loaded value beside it. */
 static const gpc_instruction_t store_and_load[] = {
-    SPECIAL(R0, THREAD_X),
-    SPECIAL(R1, BLOCK_X),
-    SPECIAL(R2, BLOCK_DIM_X),
+    READ(R0, THREAD_X),
+    READ(R1, BLOCK_X),
+    READ(R2, BLOCK_DIM_X),
     OP(MUL, R1, R1, R2),
     OP(ADD, R0, R0, R1),
-    OP(STORE, NONE, R0, R0),
-    OP(LOAD, R3, R0, NONE),
-    OP(STORE, NONE, R0, R0),
+    STORE(R0, R0),
+    LOAD(R3, R0),
+    STORE(R0, R0),
     OP(ADD, R4, R0, CONSTANT(8)),
-    OP(STORE, NONE, R4, R3),
+    STORE(R4, R3),
     EXIT,
 };
 
-static const gpc_instruction_t store_alone[] = {SPECIAL(R0, BLOCK_X), OP(STORE, NONE, R0, CONSTANT(3)), EXIT};
+static const gpc_instruction_t store_alone[] = {READ(R0, BLOCK_X), STORE(R0, CONSTANT(3)), EXIT};
 
 static bench_t
 checked(const gpc_protocol_t *protocol)

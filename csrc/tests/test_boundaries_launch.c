@@ -307,17 +307,9 @@ TEST(the_explorers_programs_begin_with_a_launch)
 
 /* Each thread loads its word of one buffer and stores it into another one. */
 static const gpc_instruction_t copy[] = {
-    SPECIAL(R0, THREAD_X),
-    OP(LOAD, R1, R0, NONE),
-    {.opcode = GPC_OP_STORE,
-     .type = GPC_U32,
-     .scope = GPC_SCOPE_GPU,
-     .width = 1,
-     .destination = NONE,
-     .a = R0,
-     .b = R1,
-     .c = NONE,
-     .immediate = 1},
+    READ(R0, THREAD_X),
+    LOAD(R1, R0),
+    OP(STORE, NONE, R0, R1, .immediate = 1),
     EXIT,
 };
 

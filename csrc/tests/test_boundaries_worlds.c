@@ -49,17 +49,20 @@ left_at_the_end(void)
 /* Every thread stores its number to four lines, one of them after a load of it, reads one back and stores the sum of
  * both loads. */
 static const gpc_instruction_t stores[] = {
-    SPECIAL(R0, THREAD_X),        SPECIAL(R1, BLOCK_X),    SPECIAL(R2, BLOCK_DIM_X),
-    OP(MUL, R1, R1, R2),          OP(ADD, R0, R0, R1),     OP(ADD, R1, R0, CONSTANT(8)),
-    OP(LOAD, R3, R1, NONE),       OP(STORE, NONE, R0, R0), OP(STORE, NONE, R1, R0),
-    OP(ADD, R2, R0, CONSTANT(7)), OP(STORE, NONE, R2, R0), OP(ADD, R2, R0, CONSTANT(11)),
-    OP(STORE, NONE, R2, R0),      OP(LOAD, R4, R1, NONE),  OP(ADD, R4, R4, R3),
-    OP(ADD, R1, R0, CONSTANT(9)), OP(STORE, NONE, R1, R4), EXIT,
+    READ(R0, THREAD_X),    READ(R1, BLOCK_X),
+    READ(R2, BLOCK_DIM_X), OP(MUL, R1, R1, R2),
+    OP(ADD, R0, R0, R1),   OP(ADD, R1, R0, CONSTANT(8)),
+    LOAD(R3, R1),          STORE(R0, R0),
+    STORE(R1, R0),         OP(ADD, R2, R0, CONSTANT(7)),
+    STORE(R2, R0),         OP(ADD, R2, R0, CONSTANT(11)),
+    STORE(R2, R0),         LOAD(R4, R1),
+    OP(ADD, R4, R4, R3),   OP(ADD, R1, R0, CONSTANT(9)),
+    STORE(R1, R4),         EXIT,
 };
 
 /* A release waits for the store; without one, only the kernel's end does. */
-static const gpc_instruction_t released[] = {OP(STORE, NONE, CONSTANT(0), CONSTANT(1)), FENCE_SC, EXIT};
-static const gpc_instruction_t one_store[] = {OP(STORE, NONE, CONSTANT(0), CONSTANT(1)), EXIT};
+static const gpc_instruction_t released[] = {STORE(CONSTANT(0), CONSTANT(1)), FENCE_SC, EXIT};
+static const gpc_instruction_t one_store[] = {STORE(CONSTANT(0), CONSTANT(1)), EXIT};
 
 static int
 run_stores(bench_t *it)
@@ -100,13 +103,9 @@ TEST(a_store_buffer_drains_by_itself_through_an_outbox_of_one_message)
 }
 
 /* One warp's stores to three whole lines, of which the network's buffer has room for one. */
-static const gpc_instruction_t three_lines[] = {SPECIAL(R0, THREAD_X),
-                                                OP(STORE, NONE, R0, R0),
-                                                OP(ADD, R1, R0, CONSTANT(7)),
-                                                OP(STORE, NONE, R1, R0),
-                                                OP(ADD, R1, R0, CONSTANT(11)),
-                                                OP(STORE, NONE, R1, R0),
-                                                EXIT};
+static const gpc_instruction_t three_lines[] = {
+    READ(R0, THREAD_X), STORE(R0, R0), OP(ADD, R1, R0, CONSTANT(7)), STORE(R1, R0), OP(ADD, R1, R0, CONSTANT(11)),
+    STORE(R1, R0),      EXIT};
 
 /* Most messages in the L1's request outbox while the three lines drain, at the kernel's end. A drain that is still
  * refused when the first line is performed would stop for ever. */
@@ -160,8 +159,7 @@ check_deadlock(mutant_t *protocol, const gpc_option_value_t *option)
 
 TEST(a_request_of_the_core_lets_a_refused_entry_try_again)
 {
-    static const gpc_instruction_t pair[] = {OP(STORE, NONE, CONSTANT(0), CONSTANT(1)),
-                                             OP(STORE, NONE, CONSTANT(1), CONSTANT(2)), EXIT};
+    static const gpc_instruction_t pair[] = {STORE(CONSTANT(0), CONSTANT(1)), STORE(CONSTANT(1), CONSTANT(2)), EXIT};
     mutant_t *pairs = buffer(WIDE, PAIRS);
     bench_t it = small_bench(&pairs->protocol, &eager, 1);
     CHECK_EQUAL_I64(RUN_PROGRAM(&it, pair, WORDS, 1, 1), GPC_RUN_DONE);

@@ -2,7 +2,7 @@
  * test_time_access.c has the requests of a line and their cycles. */
 #include "core_world.h"
 
-#define ATOMIC_ADD (GPC_ATOMIC_ADD << GPC_FLAG_ATOMIC_SHIFT)
+#define ADDS (GPC_ATOMIC_ADD << GPC_FLAG_ATOMIC_SHIFT)
 
 static gpc_instruction_t
 wide(gpc_instruction_t instruction)
@@ -55,8 +55,7 @@ TEST(of_lanes_that_store_to_one_word_the_highest_wins)
 
 TEST(atomics_go_in_lane_order_and_each_gets_its_old_value)
 {
-    RUNS(32, THREAD, OP(ATOMIC, V | 1, C7, C2, .flags = ATOMIC_ADD), OP(ADD, V | 0, V | 0, C64), STORE(V | 0, V | 1),
-         EXIT);
+    RUNS(32, THREAD, OP(ATOMIC, V | 1, C7, C2, .flags = ADDS), OP(ADD, V | 0, V | 0, C64), STORE(V | 0, V | 1), EXIT);
     CHECK_EQUAL_U64(world.memory[7], 64);
     CHECK_EQUAL_U64(world.seen[0].lanes, 32);
     CHECK_EQUAL_U64(world.memory[64], 0);
@@ -65,13 +64,13 @@ TEST(atomics_go_in_lane_order_and_each_gets_its_old_value)
 
 TEST(an_atomic_without_a_destination_is_performed)
 {
-    RUNS(32, OP(ATOMIC, NONE, C7, C2, .flags = ATOMIC_ADD), EXIT);
+    RUNS(32, OP(ATOMIC, NONE, C7, C2, .flags = ADDS), EXIT);
     CHECK_EQUAL_U64(world.memory[7], 64);
 }
 
 TEST(a_uniform_destination_means_once_a_warp)
 {
-    RUNS(32, OP(ATOMIC, U | 0, C7, C2, .flags = ATOMIC_ADD), OP(LOAD, U | 1, C7, NONE, .order = GPC_ORDER_ACQUIRE),
+    RUNS(32, OP(ATOMIC, U | 0, C7, C2, .flags = ADDS), OP(LOAD, U | 1, C7, NONE, .order = GPC_ORDER_ACQUIRE),
          STORE(C1, U | 1), EXIT);
     CHECK_EQUAL_U64(world.memory[7], 2);
     CHECK_EQUAL_U64(world.seen[0].lanes, 1);
@@ -218,7 +217,7 @@ TEST(a_request_that_is_completed_in_parts_is_done_with_its_last_word)
         world_reset();
         fill_memory();
         world.in_parts = in_parts;
-        RUNS(32, THREAD, LOAD(V | 1, V | 0), OP(ATOMIC, V | 2, V | 0, V | 1, .flags = ATOMIC_ADD),
+        RUNS(32, THREAD, LOAD(V | 1, V | 0), OP(ATOMIC, V | 2, V | 0, V | 1, .flags = ADDS),
              OP(ADD, V | 2, V | 2, V | 1), OP(ADD, V | 3, V | 0, C32), STORE(V | 3, V | 2), wide(LOAD(V | 4, C2)),
              STORE(C7, V | 5), EXIT);
         CHECK_EQUAL_U64(world.messages.state->in_use, 0);

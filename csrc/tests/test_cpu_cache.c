@@ -81,8 +81,8 @@ TEST(cpu_cache_costs_nothing_for_a_line_that_the_host_did_not_write)
 static uint64_t
 cycles_of_32_transfers(uint32_t transfer_cycles)
 {
-    static const gpc_instruction_t loads[] = {SPECIAL(R0, THREAD_X), OP(MUL, R0, R0, CONSTANT(6)),
-                                              OP(LOAD, R1, R0, NONE), OP(MOVE, R2, R1, NONE), EXIT};
+    static const gpc_instruction_t loads[] = {READ(R0, THREAD_X), OP(MUL, R0, R0, CONSTANT(6)), LOAD(R1, R0),
+                                              MOVE(R2, R1), EXIT};
     uint32_t zeros[2048] = {0};
     gpc_machine_t machine = machine_with(64);
     machine.cpu_transfer_cycles = transfer_cycles;
@@ -90,8 +90,7 @@ cycles_of_32_transfers(uint32_t transfer_cycles)
     CHECK_EQUAL_I64(gpc_gpu_host_write(it.gpu, it.address, GPC_COUNT_OF(zeros), zeros), 0);
     CHECK_EQUAL_I64(RUN_PROGRAM(&it, loads, WORDS, 1, 32), 0);
     CHECK_EQUAL_U64(it.gpu->cpu.state->transfers, 32);
-    uint64_t cycles = gpc_gpu_cycles(it.gpu);
-    return cycles;
+    return gpc_gpu_cycles(it.gpu);
 }
 
 TEST(cpu_cache_transfers_lines_one_after_another)
@@ -104,7 +103,7 @@ TEST(cpu_cache_transfers_lines_one_after_another)
 
 TEST(cpu_cache_makes_a_write_pay_the_probe_and_drops_the_line)
 {
-    static const gpc_instruction_t store[] = {OP(STORE, NONE, CONSTANT(0), CONSTANT(3)), EXIT};
+    static const gpc_instruction_t store[] = {STORE(CONSTANT(0), CONSTANT(3)), EXIT};
     bench_t without = bench_with(0), it = bench_with(64), *both[] = {&without, &it};
     uint32_t words[2] = {0, 0}, cycles[2][2];
     for (uint32_t i = 0; i < 2; i++) {
@@ -177,12 +176,9 @@ TEST(a_snapshot_restores_it_and_a_reset_keeps_its_lines)
 
 TEST(every_place_of_the_memory_queue_may_write_a_line_of_the_cpu)
 {
-    static const gpc_instruction_t stores[] = {SPECIAL(R0, THREAD_X),
-                                               SPECIAL(R1, BLOCK_X),
-                                               OP(MUL, R0, R0, CONSTANT(5)),
-                                               OP(ADD, R0, R0, R1),
-                                               OP(STORE, NONE, R0, CONSTANT(3)),
-                                               EXIT};
+    static const gpc_instruction_t stores[] = {READ(R0, THREAD_X),           READ(R1, BLOCK_X),
+                                               OP(MUL, R0, R0, CONSTANT(5)), OP(ADD, R0, R0, R1),
+                                               STORE(R0, CONSTANT(3)),       EXIT};
     static uint32_t zeros[8192];
     gpc_machine_t machine = machine_with(256);
     machine.dram_queue = 1;

@@ -164,7 +164,7 @@ TEST(more_pages_than_the_table_has_are_an_error)
         CHECK(gpc_touched_add(&it.gpu->homes.touched, page << 30, page % 2));
     }
     CHECK_EQUAL_U64(gpc_touched_die(&it.gpu->homes.touched, UINT64_C(99999) << 30), 1);
-    const gpc_instruction_t program[] = {OP(LOAD, R1, CONSTANT(FAR), NONE), EXIT};
+    const gpc_instruction_t program[] = {LOAD(R1, CONSTANT(FAR)), EXIT};
     CHECK_EQUAL_I64(RUN_PROGRAM(&it, program, WORDS, 1, 1), GPC_ERROR_CAPACITY);
     CHECK(strstr(gpc_gpu_error_text(it.gpu), "more than 131072 pages of page_bytes = 1024 are accessed") != NULL);
 }

@@ -217,7 +217,7 @@ refused(const gpc_instruction_t *code, uint32_t count)
 TEST(programs_are_validated)
 {
     CHECK_EQUAL_TEXT(refused(CODE(NOP, EXIT)), "accepted");
-    CHECK_EQUAL_TEXT(refused(CODE(OP_(NOP, NONE, NONE, NONE, .line = 4))),
+    CHECK_EQUAL_TEXT(refused(CODE((gpc_instruction_t) ROW_(NOP, NONE, NONE, NONE, .line = 4))),
                      "instruction 0 (NOP): control runs off the end of the program");
     CHECK_EQUAL_TEXT(refused(CODE(OP(ADD, V | 8, V, V), EXIT)),
                      "instruction 0 (ADD): operand d is vector register 8: must be below 8");

@@ -8,7 +8,6 @@
 /* v(d) = x[a], x[a] = b where it was 0 */
 #define CAS(d, at) OP(ATOMIC, V | (d), (at), C0, .c = C1, ATOMIC_OF(CAS))
 #define EXCH(at, with) OP(ATOMIC, NONE, (at), (with), ATOMIC_OF(EXCH))
-#define ADD_TO(d, at, what) OP(ATOMIC, (d), (at), (what), ATOMIC_OF(ADD))
 #define NEXT(register) OP(ADD, V | (register), V | (register), C1)
 #define ALL C_MINUS1
 
@@ -82,7 +81,7 @@ TEST(a_lock_in_a_branch_in_a_loop_ends)
     /* odd lanes, three times: take, count, release; all lanes then count */
     ENDS(32, THREAD, OP(AND, V | 1, V | 0, C1), MOVE(V | 2, C0), IF_NOT(V | 1, 10, 10),         /* to 3 */
          CAS(3, C0), IF(V | 3, 4, 6), LOAD(V | 3, C1), NEXT(3), STORE(C1, V | 3), EXCH(C0, C0), /* to 9 */
-         NEXT(2), OP(LT, V | 3, V | 2, C3), IF(V | 3, 3, 13), ADD_TO(V | 3, C2, C1), EXIT);
+         NEXT(2), OP(LT, V | 3, V | 2, C3), IF(V | 3, 3, 13), ATOMIC_ADD(V | 3, C2, C1), EXIT);
     CHECK_EQUAL_U64(world.memory[1], 48);
     CHECK_EQUAL_U64(world.memory[2], 32);
 }
@@ -101,10 +100,11 @@ TEST(a_flag_reaches_a_lane_in_either_order)
     for (uint32_t i = 0; i < 2; i++) {
         gpc_instruction_t poll = OP(LOAD, V | 1, C1, NONE, .order = orders[i]);
         world_reset();
-        ENDS(32, THREAD, IF(V | 0, 5, 6), poll, IF_NOT(V | 1, 2, 4), TO(6), EXCH(C1, C1), ADD_TO(V | 2, C2, C1), EXIT);
+        ENDS(32, THREAD, IF(V | 0, 5, 6), poll, IF_NOT(V | 1, 2, 4), TO(6), EXCH(C1, C1), ATOMIC_ADD(V | 2, C2, C1),
+             EXIT);
         CHECK_EQUAL_U64(world.memory[2], 32);
         world_reset();
-        ENDS(32, THREAD, IF_NOT(V | 0, 4, 6), EXCH(C1, C1), TO(6), poll, IF_NOT(V | 1, 4, 6), ADD_TO(V | 2, C2, C1),
+        ENDS(32, THREAD, IF_NOT(V | 0, 4, 6), EXCH(C1, C1), TO(6), poll, IF_NOT(V | 1, 4, 6), ATOMIC_ADD(V | 2, C2, C1),
              EXIT);
         CHECK_EQUAL_U64(world.memory[2], 32);
     }
@@ -144,8 +144,8 @@ TEST(loops_that_poll_by_address_yield_and_are_known_as_polls)
 
 TEST(a_ticket_lock_serves_every_lane)
 {
-    ENDS(64, ADD_TO(V | 1, C0, C1), OP(LOAD, V | 2, C1, NONE, RELAXED), OP(NE, V | 3, V | 2, V | 1), IF(V | 3, 1, 4),
-         LOAD(V | 2, C2), NEXT(2), STORE(C2, V | 2), ADD_TO(NONE, C1, C1), EXIT);
+    ENDS(64, ATOMIC_ADD(V | 1, C0, C1), OP(LOAD, V | 2, C1, NONE, RELAXED), OP(NE, V | 3, V | 2, V | 1),
+         IF(V | 3, 1, 4), LOAD(V | 2, C2), NEXT(2), STORE(C2, V | 2), ATOMIC_ADD(NONE, C1, C1), EXIT);
     CHECK_EQUAL_U64(world.memory[2], 64);
 }
 
@@ -158,7 +158,7 @@ TEST(a_queue_within_a_warp_delivers_everything)
          NOP, NOP,
          /* 10: a full one becomes taken, 2 */
          OP(ATOMIC, V | 2, C0, C1, .c = C2, ATOMIC_OF(CAS)), OP(NE, V | 2, V | 2, C1), IF(V | 2, 10, 13),
-         LOAD(V | 3, C1), EXCH(C0, C0), ADD_TO(V | 4, C2, V | 3), EXIT);
+         LOAD(V | 3, C1), EXCH(C0, C0), ATOMIC_ADD(V | 4, C2, V | 3), EXIT);
     uint32_t sum = 0;
     for (uint32_t i = 16; i < 32; i++) {
         sum += i;
@@ -169,7 +169,7 @@ TEST(a_queue_within_a_warp_delivers_everything)
 TEST(a_loop_that_ends_its_lanes_yields)
 {
     /* a lane that has the lock releases it and ends within the loop; the others run first */
-    ENDS(32, CAS(1, C0), IF(V | 1, 5, 6), ADD_TO(V | 2, C1, C1), EXCH(C0, C0), EXIT, TO(0), EXIT);
+    ENDS(32, CAS(1, C0), IF(V | 1, 5, 6), ATOMIC_ADD(V | 2, C1, C1), EXCH(C0, C0), EXIT, TO(0), EXIT);
     CHECK_EQUAL_U64(world.memory[1], 32);
 }
 
@@ -212,7 +212,7 @@ TEST(lanes_in_different_branches_continue_each_at_its_own_place)
     /* lanes 0 to 15 store behind the first, lanes 16 to 31 read behind the second one */
     ENDS(32, THREAD, OP(LT, V | 1, V | 0, C16), IF(V | 1, 7, 11), WARP_SYNC(ALL), LOAD(V | 2, C1), STORE(V | 0, V | 2),
          TO(11), STORE(C1, C7), OP(FENCE, NONE, NONE, NONE, .order = GPC_ORDER_SC), WARP_SYNC(ALL), STORE(C2, C7),
-         OP(BALLOT, V | 3, C1, NONE), ADD_TO(V | 4, C0, V | 3), EXIT);
+         OP(BALLOT, V | 3, C1, NONE), ATOMIC_ADD(V | 4, C0, V | 3), EXIT);
     CHECK_EQUAL_U64(world.memory[20], 7);
     CHECK_EQUAL_U64(world.memory[2], 7);
     CHECK_EQUAL_U64(world.memory[0], UINT32_MAX * 32u); /* they have reconverged: each has all lanes' bits */
@@ -237,12 +237,12 @@ TEST(parts_of_a_warp_synchronise_by_themselves)
 {
     /* lane 0 takes a flag of lane 1 (mask 3), which lane 2 sets after both have met; lanes 2 and up do not wait */
     ENDS(32, THREAD, OP(LT, V | 1, V | 0, C2), IF(V | 1, 4, 8), TO(6), WARP_SYNC(C3), TO(8), NOP, NOP,
-         ADD_TO(V | 2, C1, C1), EXIT);
+         ATOMIC_ADD(V | 2, C1, C1), EXIT);
     CHECK_EQUAL_U64(world.memory[1], 32);
     /* the masks differ by lane: v2 = 3 in lanes 0 and 1, else -4 */
     world_reset();
     ENDS(32, THREAD, OP(LT, V | 1, V | 0, C2), OP(XOR, V | 3, C3, C_MINUS1), OP(SELECT, V | 2, V | 1, C3, .c = V | 3),
-         IF(V | 0, 7, 8), CAS(4, C1), NOP, WARP_SYNC(V | 2), ADD_TO(V | 5, C2, C1), EXIT);
+         IF(V | 0, 7, 8), CAS(4, C1), NOP, WARP_SYNC(V | 2), ATOMIC_ADD(V | 5, C2, C1), EXIT);
     CHECK_EQUAL_U64(world.memory[2], 32);
 }
 
@@ -367,7 +367,7 @@ TEST(a_barrier_counts_lanes_that_have_not_ended)
 /* Half of the warp waits for the other half, which waits for a lock that lane 0 of the first half holds until then. */
 TEST(lanes_at_a_barrier_let_others_run)
 {
-    ENDS(96, THREAD, CAS(1, C0), IF(V | 1, 1, 3), SLEEP(C100), EXCH(C0, C0), BLOCK_BARRIER, ADD_TO(V | 2, C1, C1),
+    ENDS(96, THREAD, CAS(1, C0), IF(V | 1, 1, 3), SLEEP(C100), EXCH(C0, C0), BLOCK_BARRIER, ATOMIC_ADD(V | 2, C1, C1),
          EXIT);
     CHECK_EQUAL_U64(world.memory[1], 96);
     CHECK_EQUAL_U64(world.cores.statistics[0].barriers, 3);
@@ -453,7 +453,7 @@ emit_critical(void)
     emit(LOAD(V | 1, C1));
     emit(NEXT(1));
     emit(STORE(C1, V | 1));
-    emit(ADD_TO(NONE, C2, C1));
+    emit(ATOMIC_ADD(NONE, C2, C1));
     emit(EXCH(C0, C0));
 }
 

@@ -74,7 +74,7 @@ sum_of(const gpc_gpu_t *gpu, gpc_links_t links)
 }
 
 static const gpc_instruction_t store_word_0[] = {
-    OP(STORE, NONE, CONSTANT(0), CONSTANT(3)),
+    STORE(CONSTANT(0), CONSTANT(3)),
     EXIT,
 };
 
@@ -131,14 +131,11 @@ static gpc_tick_t
 ticks_of_atomics(const char *protocol)
 {
     enum { GRID = 40, BLOCK = 96 };
-    uint32_t sum = 0;
     bench_t it = bench(&test_fermi, named(protocol), WORDS);
     CHECK_EQUAL_I64(RUN_PROGRAM(&it, add_and_store, WORDS, GRID, BLOCK), 0);
     CHECK_EQUAL_I64(gpc_gpu_verify(it.gpu), 0);
-    CHECK_EQUAL_I64(gpc_gpu_host_read(it.gpu, it.address, 1, &sum), 0);
-    CHECK_EQUAL_U64(sum, GRID * BLOCK);
-    gpc_tick_t ticks = gpc_wheel_now(&it.gpu->wheel);
-    return ticks;
+    CHECK_EQUAL_U64(word_at(&it, 0), GRID * BLOCK);
+    return gpc_wheel_now(&it.gpu->wheel);
 }
 
 TEST(eight_virtual_networks_run_as_fewer_do)
@@ -163,8 +160,8 @@ TEST(the_explorer_takes_eight_virtual_networks)
 /* ---- multicasts -------------------------------------------------------------------------------------------------- */
 
 static const gpc_instruction_t load_word_0[] = {
-    SPECIAL(R1, BLOCK_X),
-    OP(LOAD, R0, CONSTANT(0), NONE),
+    READ(R1, BLOCK_X),
+    LOAD(R0, CONSTANT(0)),
     OP(ADD, R0, R0, R0),
     EXIT,
 };
@@ -173,13 +170,11 @@ static gpc_tick_t
 ticks_of_invalidation(const char *protocol, gpc_traffic_t *invalidations)
 {
     bench_t it = bench(&test_fermi, named(protocol), WORDS);
-    uint32_t word = 0;
     CHECK_EQUAL_I64(RUN_PROGRAM(&it, load_word_0, WORDS, 16, 32), 0);
     gpc_tick_t start = gpc_wheel_now(&it.gpu->wheel);
     CHECK_EQUAL_I64(RUN_PROGRAM(&it, store_word_0, WORDS, 1, 1), 0);
     gpc_tick_t ticks = gpc_wheel_now(&it.gpu->wheel) - start;
-    CHECK_EQUAL_I64(gpc_gpu_host_read(it.gpu, it.address, 1, &word), 0);
-    CHECK_EQUAL_U64(word, 3);
+    CHECK_EQUAL_U64(word_at(&it, 0), 3);
     for (uint32_t i = 0; i < it.gpu->protocol->num_messages; i++) {
         if (strcmp(it.gpu->protocol->messages[i].name, "INV") == 0) {
             *invalidations = *gpc_gpu_traffic(it.gpu, i);
@@ -208,10 +203,10 @@ static uint64_t
 cycles_of_l2_hits(uint32_t partitions, uint32_t ports)
 {
     static const gpc_instruction_t loads[] = {
-        SPECIAL(R0, THREAD_X),        SPECIAL(R1, BLOCK_X),   SPECIAL(R2, BLOCK_DIM_X),     OP(MUL, R1, R1, R2),
-        OP(ADD, R0, R0, R1),          OP(LOAD, R1, R0, NONE), OP(ADD, R0, R0, CONSTANT(8)), OP(LOAD, R2, R0, NONE),
-        OP(ADD, R0, R0, CONSTANT(8)), OP(LOAD, R3, R0, NONE), OP(ADD, R0, R0, CONSTANT(8)), OP(LOAD, R4, R0, NONE),
-        OP(ADD, R1, R1, R2),          OP(ADD, R1, R1, R3),    OP(ADD, R1, R1, R4),          EXIT,
+        READ(R0, THREAD_X),           READ(R1, BLOCK_X),   READ(R2, BLOCK_DIM_X),        OP(MUL, R1, R1, R2),
+        OP(ADD, R0, R0, R1),          LOAD(R1, R0),        OP(ADD, R0, R0, CONSTANT(8)), LOAD(R2, R0),
+        OP(ADD, R0, R0, CONSTANT(8)), LOAD(R3, R0),        OP(ADD, R0, R0, CONSTANT(8)), LOAD(R4, R0),
+        OP(ADD, R1, R1, R2),          OP(ADD, R1, R1, R3), OP(ADD, R1, R1, R4),          EXIT,
     };
     gpc_machine_t machine = test_fermi;
     machine.partitions = partitions;
@@ -223,8 +218,7 @@ cycles_of_l2_hits(uint32_t partitions, uint32_t ports)
     CHECK_EQUAL_I64(RUN_PROGRAM(&it, loads, WORDS, 32, 256), 0);
     uint64_t before = gpc_gpu_cycles(it.gpu);
     CHECK_EQUAL_I64(RUN_PROGRAM(&it, loads, WORDS, 32, 256), 0);
-    uint64_t cycles = gpc_gpu_cycles(it.gpu) - before;
-    return cycles;
+    return gpc_gpu_cycles(it.gpu) - before;
 }
 
 TEST(one_partition_with_four_ports_has_the_bandwidth_of_four)

@@ -145,9 +145,9 @@ TEST(a_tap_connected_later_knows_the_kinds)
 enum { WORDS = 256 };
 
 static const gpc_instruction_t load_and_store[] = {
-    SPECIAL(R0, THREAD_X),
-    OP(LOAD, R1, R0, NONE),
-    OP(STORE, NONE, R0, R1),
+    READ(R0, THREAD_X),
+    LOAD(R1, R0),
+    STORE(R0, R1),
     EXIT,
 };
 

@@ -34,18 +34,10 @@ changed(const char *id, const gpc_protocol_t *base, const mutant_edit_t *edits)
 
 /* Stores, a fence, and the cycles that both took as the first word after. */
 static const gpc_instruction_t store_and_fence[] = {
-    SPECIAL(R0, CLOCK),  OP(STORE, NONE, CONSTANT(0), CONSTANT(3)), FENCE_SC, SPECIAL(R1, CLOCK),
-    OP(SUB, R1, R1, R0), OP(STORE, NONE, CONSTANT(9), R1),          EXIT,
+    READ(R0, CLOCK),     STORE(CONSTANT(0), CONSTANT(3)), FENCE_SC, READ(R1, CLOCK),
+    OP(SUB, R1, R1, R0), STORE(CONSTANT(9), R1),          EXIT,
 };
-static const gpc_instruction_t copy_word[] = {OP(LOAD, R0, CONSTANT(0), NONE), OP(STORE, NONE, CONSTANT(9), R0), EXIT};
-
-static uint32_t
-word_at(bench_t *it, uint32_t index)
-{
-    uint32_t word = 0;
-    CHECK_EQUAL_I64(gpc_gpu_host_read(it->gpu, it->address + 4 * index, 1, &word), 0);
-    return word;
-}
+static const gpc_instruction_t copy_word[] = {LOAD(R0, CONSTANT(0)), STORE(CONSTANT(9), R0), EXIT};
 
 /* Of the launch: it ends when its store is performed. */
 static uint64_t

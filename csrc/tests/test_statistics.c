@@ -59,8 +59,8 @@ ran(gpc_rule_t rule, const gpc_instruction_t *program, uint32_t count)
     return ran_under(counts_fences(), rule, program, count);
 }
 
-static const gpc_instruction_t fenced[] = {OP(STORE, NONE, CONSTANT(0), CONSTANT(1)), FENCE_SC,
-                                           OP(LOAD, R1, CONSTANT(7), NONE), OP(STORE, NONE, CONSTANT(8), R1), EXIT};
+static const gpc_instruction_t fenced[] = {STORE(CONSTANT(0), CONSTANT(1)), FENCE_SC, LOAD(R1, CONSTANT(7)),
+                                           STORE(CONSTANT(8), R1), EXIT};
 
 TEST(stalls_are_reported_by_cause)
 {
@@ -70,8 +70,8 @@ TEST(stalls_are_reported_by_cause)
     CHECK_EQUAL_U64(json_number(text.bytes, "stalls/fence"), json_number(text.bytes, "stalls/fence_store"));
     gpc_text_free(&text);
 
-    static const gpc_instruction_t older[] = {OP(STORE, NONE, CONSTANT(0), CONSTANT(1)),
-                                              OP(LOAD, R1, CONSTANT(7), NONE), OP(LOAD, R2, CONSTANT(8), NONE), EXIT};
+    static const gpc_instruction_t older[] = {STORE(CONSTANT(0), CONSTANT(1)), LOAD(R1, CONSTANT(7)),
+                                              LOAD(R2, CONSTANT(8)), EXIT};
     it = ran(GPC_RULE_SC, older, GPC_COUNT_OF(older));
     text = statistics(&it);
     uint64_t store = json_number(text.bytes, "stalls/memory_order_store"),
@@ -102,8 +102,8 @@ expect_order_stalls(gpc_rule_t rule, const gpc_instruction_t *program, uint32_t 
 
 TEST(order_stalls_last_from_the_first_refusal_to_the_issue)
 {
-    static const gpc_instruction_t older[] = {OP(STORE, NONE, CONSTANT(0), CONSTANT(1)),
-                                              OP(LOAD, R1, CONSTANT(7), NONE), OP(LOAD, R2, CONSTANT(8), NONE), EXIT};
+    static const gpc_instruction_t older[] = {STORE(CONSTANT(0), CONSTANT(1)), LOAD(R1, CONSTANT(7)),
+                                              LOAD(R2, CONSTANT(8)), EXIT};
     expect_order_stalls(GPC_RULE_SC, older, GPC_COUNT_OF(older), 1, 1);
     expect_order_stalls(GPC_RULE_RC, older, GPC_COUNT_OF(older), 0, 0);
     expect_order_stalls(GPC_RULE_SC, fenced, GPC_COUNT_OF(fenced), 0,

@@ -19,7 +19,7 @@ one_clock(void)
 }
 
 static const gpc_instruction_t nops[] = {NOP, NOP, NOP, NOP, NOP, EXIT};
-static const gpc_instruction_t loads[] = {OP(LOAD, R1, CONSTANT(0), NONE), OP(MOVE, R2, R1, NONE), EXIT};
+static const gpc_instruction_t loads[] = {LOAD(R1, CONSTANT(0)), MOVE(R2, R1), EXIT};
 
 static uint64_t
 cycles_of(bench_t *it, const gpc_instruction_t *program, uint32_t count, uint32_t grid, uint32_t block)
@@ -68,8 +68,7 @@ TEST(launch_begins_at_an_edge_of_all_clocks)
     }
 }
 
-static const gpc_instruction_t forever[] = {
-    {.opcode = GPC_OP_JUMP, .width = 1, .destination = NONE, .a = NONE, .b = NONE, .c = NONE, .target = 0}, EXIT};
+static const gpc_instruction_t forever[] = {TO(0), EXIT};
 
 TEST(launch_ends_when_its_budget_is_exceeded)
 {
@@ -177,20 +176,20 @@ TEST(bank_takes_as_many_inputs_as_it_has_ports)
 static void
 load_beside_a_fill(uint32_t delay, uint32_t *cycles)
 {
-    const gpc_instruction_t program[] = {SPECIAL(R0, BLOCK_X),
+    const gpc_instruction_t program[] = {READ(R0, BLOCK_X),
                                          OP(MUL, R1, R0, CONSTANT(OWN_CONSTANT)),
                                          OP(SUB, R2, CONSTANT(1), R0),
                                          OP(MUL, R2, R2, CONSTANT(8)),       /* word 512 or 0 */
                                          OP(SLEEP, NONE, CONSTANT(6), NONE), /* the registers are ready */
                                          OP(SLEEP, NONE, R1, NONE),
-                                         SPECIAL(R3, CLOCK),
-                                         OP(LOAD, R1, R2, NONE),
-                                         OP(MOVE, R5, R1, NONE),
-                                         SPECIAL(R4, CLOCK),
+                                         READ(R3, CLOCK),
+                                         LOAD(R1, R2),
+                                         MOVE(R5, R1),
+                                         READ(R4, CLOCK),
                                          OP(SUB, R4, R4, R3),
                                          OP(MUL, R2, R0, CONSTANT(6)),
                                          OP(ADD, R2, R2, CONSTANT(9)), /* word 896 or 960 */
-                                         OP(STORE, NONE, R2, R4),
+                                         STORE(R2, R4),
                                          EXIT};
     gpc_machine_t machine = one_clock();
     bench_t it = bench(&machine, &gpc_protocol_no_l1, WORDS);

@@ -47,8 +47,8 @@ check_load(bench_t *it, uint32_t word, uint32_t latency)
     CHECK(measured >= latency && measured <= latency + EDGE);
 }
 
-static const gpc_instruction_t load_word_2[] = {OP(LOAD, R1, CONSTANT(2), NONE), OP(MOVE, R2, R1, NONE), EXIT};
-static const gpc_instruction_t store_word_0[] = {OP(STORE, NONE, CONSTANT(0), CONSTANT(3)), EXIT};
+static const gpc_instruction_t load_word_2[] = {LOAD(R1, CONSTANT(2)), MOVE(R2, R1), EXIT};
+static const gpc_instruction_t store_word_0[] = {STORE(CONSTANT(0), CONSTANT(3)), EXIT};
 
 /* After a store to word 0: lines that memory reads for the store, and by the ends of a load of word 0 and one of word
  * 1. */

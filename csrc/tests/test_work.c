@@ -14,15 +14,15 @@ enum { WORDS = 1 << 19, FIRST = 20000, MOST = 200000 }; /* events before the fir
 
 /* Every thread loads and stores words of all channels for ever; memory is larger than the L2. */
 static const gpc_instruction_t traffic[] = {
-    SPECIAL(R0, THREAD_X),
-    SPECIAL(R1, BLOCK_X),
+    READ(R0, THREAD_X),
+    READ(R1, BLOCK_X),
     OP(MUL, R1, R1, CONSTANT(0)),
     OP(ADD, R0, R0, R1),
-    OP(LOAD, R2, R0, NONE),
-    OP(STORE, NONE, R0, R2),
+    LOAD(R2, R0),
+    STORE(R0, R2),
     OP(ADD, R0, R0, CONSTANT(1)),
     OP(AND, R0, R0, CONSTANT(2)),
-    {.opcode = GPC_OP_JUMP, .width = 1, .destination = NONE, .a = NONE, .b = NONE, .c = NONE, .target = 4},
+    TO(4),
     EXIT,
 };
 
