@@ -16,12 +16,6 @@
 #define OBJECT_EVENTS(X) X(OBJECT_LOAD, "") X(OBJECT_BEGIN, "") X(OBJECT_END, "")
 GPC_FSM(OBJECT, OBJECT_STATES, OBJECT_EVENTS)
 
-static gpc_event_id_t
-object_classify(const gpc_step_t *x)
-{
-    return x->cause == GPC_MSG_KERNEL_BEGIN ? OBJECT_BEGIN : x->cause == GPC_MSG_KERNEL_END ? OBJECT_END : OBJECT_LOAD;
-}
-
 GPC_ACTION(act_keep, "")
 {
     return gpc_keep_pending(x);
@@ -32,10 +26,11 @@ static const gpc_cell_t object_cells[OBJECT_NUM_STATES][OBJECT_NUM_EVENTS] = {
     [OBJECT_V] = {[OBJECT_BEGIN] = GO(OBJECT_I), [OBJECT_END] = GO(OBJECT_V)},
     [OBJECT_T] = {[OBJECT_BEGIN] = GO(OBJECT_T), [OBJECT_END] = GO(OBJECT_T)},
 };
-static const gpc_table_t read_lines = {GPC_TABLE("read", OVER_LINES, OBJECT, object_cells, object_classify)};
-static const gpc_table_t written_lines = {GPC_TABLE("written", OVER_LINES, OBJECT, object_cells, object_classify)};
-static const gpc_table_t fifo = {GPC_TABLE("fifo", OVER_ENTRIES, OBJECT, object_cells, object_classify)};
-static const gpc_table_t whole_unit = {GPC_TABLE("unit", OVER_UNIT, OBJECT, object_cells, object_classify)};
+#define OBJECT_TABLE(name, over)                                                                                       \
+    {GPC_TABLE(name, over, OBJECT, object_cells, NULL),                                                                \
+     .causes = {ON(GPC_MSG_LOAD, OBJECT_LOAD), ON(GPC_MSG_KERNEL_BEGIN, OBJECT_BEGIN), ON(GPC_MSG_KERNEL_END, OBJECT_END)}}
+static const gpc_table_t read_lines = OBJECT_TABLE("read", OVER_LINES), whole_unit = OBJECT_TABLE("unit", OVER_UNIT),
+                         written_lines = OBJECT_TABLE("written", OVER_LINES), fifo = OBJECT_TABLE("fifo", OVER_ENTRIES);
 
 PLACES(four, 4)
 
@@ -111,21 +106,6 @@ GPC_DESCRIBE(l1, warp, L1_WARP)
 
 static uint32_t bank_begins, bank_ends; /* events that the banks have taken */
 
-static gpc_event_id_t
-marks_classify(const gpc_step_t *x)
-{
-    switch (x->cause) {
-        case GPC_MSG_KERNEL_BEGIN:
-            return MARKS_BEGIN;
-        case GPC_MSG_KERNEL_END:
-            return MARKS_END;
-        case MARK:
-            return MARKS_MARK;
-        default:
-            return x->cause == MARK_ACK ? MARKS_ACK : GPC_NO_EVENT;
-    }
-}
-
 GPC_ACTION(act_mark, "")
 {
     return gpc_send(x, gpc_new_message(x, MARK, gpc_node_of(x->unit, GPC_AT_BANK)));
@@ -164,16 +144,11 @@ static const gpc_cell_t bank_marks[MARKS_NUM_STATES][MARKS_NUM_EVENTS] = {
 static const gpc_cell_t deaf_marks[MARKS_NUM_STATES][MARKS_NUM_EVENTS] = {
     [MARKS_RUN] = {[MARKS_BEGIN] = GO(MARKS_RUN), [MARKS_END] = GO(MARKS_RUN), [MARKS_MARK] = GO(MARKS_RUN)},
 };
-static const gpc_table_t core_table = {GPC_TABLE("marks", OVER_UNIT, MARKS, core_marks, marks_classify)};
-static const gpc_table_t bank_table = {GPC_TABLE("marks", OVER_UNIT, MARKS, bank_marks, marks_classify)};
-static const gpc_table_t deaf_table = {GPC_TABLE("marks", OVER_UNIT, MARKS, deaf_marks, marks_classify)};
-
-static uint8_t
-route(const gpc_controller_t *unit, const gpc_msg_t *msg)
-{
-    (void) unit;
-    return msg->type >= MARK;
-}
+#define MARKS_TABLE(cells)                                                                                             \
+    {GPC_TABLE("marks", OVER_UNIT, MARKS, cells, NULL),                                                                \
+     .causes = {ON(GPC_MSG_KERNEL_BEGIN, MARKS_BEGIN), ON(GPC_MSG_KERNEL_END, MARKS_END), ON(MARK, MARKS_MARK), ON(MARK_ACK, MARKS_ACK)}}
+static const gpc_table_t core_table = MARKS_TABLE(core_marks), bank_table = MARKS_TABLE(bank_marks),
+                         deaf_table = MARKS_TABLE(deaf_marks);
 
 static void
 count_launches(gpc_controller_t *unit, uint8_t cause)
@@ -238,7 +213,6 @@ forge(forged_t *self, const char *id, const gpc_table_t *at_bank)
         self->tables[i].classify = i == 0 ? l1_classify : l2_classify;
         self->types[i].tables[0] = &self->tables[i];
         self->types[i].tables[1] = i == 0 ? &core_table : at_bank;
-        self->types[i].route = route;
         self->types[i].begins |= 1u << 1;
         self->types[i].ends |= 1u << 1;
         self->protocol.controllers[i] = &self->types[i];
