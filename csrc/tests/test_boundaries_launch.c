@@ -8,6 +8,7 @@
 #include "own_protocols.h"
 #include "protocols/baseline/baseline.h"
 #include "small_programs.h"
+#include "tests/fresh.h"
 #include "tests/places.h"
 
 /* ---- one controller: every object takes the event ---------------------------------------------------------------- */
@@ -46,7 +47,6 @@ static const gpc_protocol_t objects_protocol = {.id = "objects", .controllers = 
 
 TEST(every_object_of_the_tables_that_take_part_gets_the_event)
 {
-    gpc_arena_t arena;
     gpc_pool_t messages, lane_lists;
     gpc_failure_t failure = {0};
     int64_t options[GPC_MAX_OPTIONS] = {0};
@@ -58,10 +58,10 @@ TEST(every_object_of_the_tables_that_take_part_gets_the_event)
                                    .line_bytes = 64,
                                    .partitions = 1,
                                    .interleave_bytes = 64};
-    gpc_arena_init(&arena, 1 << 16);
-    REQUIRE(gpc_pool_init(&messages, &arena, 8, sizeof(gpc_msg_t)) == 0 &&
-            gpc_pool_init(&lane_lists, &arena, 2, sizeof(gpc_lane_list_t)) == 0);
-    const gpc_protocol_t *protocol = gpc_protocol_resolve(&objects_protocol, options, &arena);
+    gpc_arena_t *arena = fresh_arena();
+    REQUIRE(gpc_pool_init(&messages, arena, 8, sizeof(gpc_msg_t)) == 0 &&
+            gpc_pool_init(&lane_lists, arena, 2, sizeof(gpc_lane_list_t)) == 0);
+    const gpc_protocol_t *protocol = gpc_protocol_resolve(&objects_protocol, options, arena);
     REQUIRE(protocol != NULL);
     gpc_controller_t unit = {.protocol = protocol,
                              .options = options,
@@ -69,7 +69,7 @@ TEST(every_object_of_the_tables_that_take_part_gets_the_event)
                              .messages = &messages,
                              .lane_lists = &lane_lists,
                              .failure = &failure};
-    REQUIRE(gpc_controller_init(&unit, protocol->controllers[0], &arena) == 0);
+    REQUIRE(gpc_controller_init(&unit, protocol->controllers[0], arena) == 0);
     gpc_tags_place(&unit.arrays[0], 0, 0x1000, OBJECT_V);
     gpc_tags_place(&unit.arrays[1], 0, 0x1000, OBJECT_V);
     gpc_tags_place(&unit.arrays[1], 1, 0x2000, OBJECT_V);
@@ -90,7 +90,6 @@ TEST(every_object_of_the_tables_that_take_part_gets_the_event)
     CHECK_EQUAL_U64(unit.counts[2][OBJECT_I * OBJECT_NUM_EVENTS + OBJECT_BEGIN], 2);
     CHECK_EQUAL_U64(unit.counts[3][OBJECT_I * OBJECT_NUM_EVENTS + OBJECT_BEGIN], 1);
     CHECK(!gpc_tags_present(&unit.arrays[0], 0) && !gpc_tags_present(&unit.arrays[1], 1));
-    gpc_arena_free(&arena);
 }
 
 /* ---- a machine: no-coh whose cores send a mark to a bank when a launch begins and when it ends ------------------- */

@@ -7,6 +7,7 @@
 #include "protocols/baseline/baseline.h"
 #include "protocols/registry.h"
 #include "small_programs.h"
+#include "tests/fresh.h"
 #include "tests/mutants_parts.h"
 #include "tests/places.h"
 
@@ -293,18 +294,16 @@ put_everywhere(void)
 TEST(a_protocol_at_every_position_runs_and_is_described)
 {
     gpc_machine_t machine = small_machine();
-    gpc_text_t text;
 
     expect_no_gpu(&machine, &everywhere, "host_units = 0: protocol everywhere needs a controller");
     machine.host_units = 1;
     CHECK_EQUAL_U64(gpc_num_controllers(&everywhere), GPC_NUM_POSITIONS);
     bench_t it = bench(&machine, &everywhere, WORDS);
     cycles_of(&it);
-    gpc_text_init(&text);
-    CHECK_EQUAL_I64(gpc_gpu_statistics(it.gpu, &text), 0);
-    CHECK_EQUAL_I64(gpc_gpu_trace_names(it.gpu, &text), 0);
-    CHECK(strstr(text.bytes, "L3 of the host") != NULL);
-    gpc_text_free(&text);
+    gpc_text_t *text = fresh_text();
+    CHECK_EQUAL_I64(gpc_gpu_statistics(it.gpu, text), 0);
+    CHECK_EQUAL_I64(gpc_gpu_trace_names(it.gpu, text), 0);
+    CHECK(strstr(text->bytes, "L3 of the host") != NULL);
 }
 
 TEST(a_position_that_the_machine_lacks_is_an_error)

@@ -2,6 +2,7 @@
 #include "core/execute/extended.h"
 #include "core/state.h"
 #include "core_world.h"
+#include "tests/fresh.h"
 
 #define CLOCK(n) READ(U | (n), CLOCK)
 #define KEEP(index, n) STORE((index), U | (n))
@@ -246,12 +247,10 @@ TEST(waiting_warps_are_explained)
     gpc_launch_t launch = world_launch(CODE(LOAD(V | 1, C0), OP(STORE, NONE, V | 1, C0, .line = 3), EXIT), 1, 32);
     world_begin();
     CHECK_EQUAL_I64(world_run(&launch), GPC_ERROR_DEADLOCK);
-    gpc_text_t text;
-    gpc_text_init(&text);
-    CHECK_EQUAL_I64(gpc_cores_explain_wait(&world.cores, &text, 4), GPC_ERROR_DEADLOCK);
+    gpc_text_t *text = fresh_text();
+    CHECK_EQUAL_I64(gpc_cores_explain_wait(&world.cores, text, 4), GPC_ERROR_DEADLOCK);
     CHECK_EQUAL_TEXT(
-        text.bytes,
+        text->bytes,
         "core 0 warp 0 (block 0,0,0) in kernel 'f' at line 3 waits for a register of an outstanding load or "
         "instruction (oldest outstanding access: a load of line 0x0, issued at cycle 0)");
-    gpc_text_free(&text);
 }

@@ -1,5 +1,6 @@
 /* test_time_machine.c: how many cycles do launches, controllers' queues and the machine's units take? Computed by hand,
  * on machines of one clock unless a test says otherwise. The name of each test begins with that of its unit. */
+#include "fresh.h"
 #include "gpu_bench.h"
 #include "json.h"
 #include "machine/parts.h"
@@ -32,11 +33,9 @@ cycles_of(bench_t *it, const gpc_instruction_t *program, uint32_t count, uint32_
 static uint64_t
 statistic(const gpc_gpu_t *gpu, const char *path)
 {
-    gpc_text_t text;
-    gpc_text_init(&text);
-    CHECK_EQUAL_I64(gpc_gpu_statistics(gpu, &text), 0);
-    uint64_t value = json_number(text.bytes, path);
-    gpc_text_free(&text);
+    gpc_text_t *text = fresh_text();
+    CHECK_EQUAL_I64(gpc_gpu_statistics(gpu, text), 0);
+    uint64_t value = json_number(text->bytes, path);
     return value;
 }
 
@@ -258,10 +257,9 @@ TEST(outbox_is_full_when_pipeline_and_limit_are)
 static void
 check_list(const gpc_gpu_t *gpu, const char *name, uint32_t count, uint64_t sum)
 {
-    gpc_text_t text;
-    gpc_text_init(&text);
-    gpc_gpu_add_busy(gpu, &text);
-    const char *at = strstr(text.bytes, name);
+    gpc_text_t *text = fresh_text();
+    gpc_gpu_add_busy(gpu, text);
+    const char *at = strstr(text->bytes, name);
     REQUIRE(at != NULL);
     uint64_t found = 0;
     uint32_t numbers = 0;
@@ -272,7 +270,6 @@ check_list(const gpc_gpu_t *gpu, const char *name, uint32_t count, uint64_t sum)
     }
     CHECK_EQUAL_U64(numbers, count);
     CHECK_EQUAL_U64(found, sum);
-    gpc_text_free(&text);
 }
 
 /* 12 warps of 3 instructions on core 0 load word 0: one miss and 11 more requests of bank 0, one line of memory. */
