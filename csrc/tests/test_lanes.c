@@ -70,12 +70,6 @@ run(const gpc_instruction_t *code, uint32_t count, uint32_t threads)
 
 /* ---- lanes that poll --------------------------------------------------------------------------------------------- */
 
-TEST(a_lock_taken_by_every_lane_is_released_behind_its_loop)
-{
-    ENDS(96, CAS(1, C0), IF(V | 1, 0, 2), LOAD(V | 2, C1), NEXT(2), STORE(C1, V | 2), EXCH(C0, C0), EXIT);
-    CHECK_EQUAL_U64(world.memory[1], 96);
-}
-
 TEST(a_lock_in_a_branch_in_a_loop_ends)
 {
     /* odd lanes, three times: take, count, release; all lanes then count */
@@ -84,13 +78,6 @@ TEST(a_lock_in_a_branch_in_a_loop_ends)
          NEXT(2), OP(LT, V | 3, V | 2, C3), IF(V | 3, 3, 13), ATOMIC_ADD(V | 3, C2, C1), EXIT);
     CHECK_EQUAL_U64(world.memory[1], 48);
     CHECK_EQUAL_U64(world.memory[2], 32);
-}
-
-TEST(two_locks_one_within_the_other_end)
-{
-    ENDS(64, CAS(1, C0), IF(V | 1, 0, 2), CAS(1, C1), IF(V | 1, 2, 4), LOAD(V | 2, C2), NEXT(2), STORE(C2, V | 2),
-         EXCH(C1, C0), EXCH(C0, C0), EXIT);
-    CHECK_EQUAL_U64(world.memory[2], 64);
 }
 
 /* Lane 0 polls, the others set the flag; the lanes that poll take the branch, or those that set the flag do. */
@@ -140,30 +127,6 @@ TEST(loops_that_poll_by_address_yield_and_are_known_as_polls)
     CHECK_EQUAL_U64(code[3].waits_as, GPC_STALL_lock);
     CHECK_EQUAL_U64(code[13].group, GPC_GROUP_SPIN);
     CHECK_EQUAL_U64(code[13].waits_as, GPC_STALL_poll);
-}
-
-TEST(a_ticket_lock_serves_every_lane)
-{
-    ENDS(64, ATOMIC_ADD(V | 1, C0, C1), OP(LOAD, V | 2, C1, NONE, RELAXED), OP(NE, V | 3, V | 2, V | 1),
-         IF(V | 3, 1, 4), LOAD(V | 2, C2), NEXT(2), STORE(C2, V | 2), ATOMIC_ADD(NONE, C1, C1), EXIT);
-    CHECK_EQUAL_U64(world.memory[2], 64);
-}
-
-/* Lanes 16 to 31 give their numbers by a queue of one place to lanes 0 to 15; the place is x[1], full: x[0] = 1. */
-TEST(a_queue_within_a_warp_delivers_everything)
-{
-    ENDS(32, THREAD, OP(LT, V | 1, V | 0, C16), IF(V | 1, 10, 16),
-         /* 3: an empty place, x[0] = 0, becomes taken, 2 */
-         OP(ATOMIC, V | 2, C0, C0, .c = C2, ATOMIC_OF(CAS)), IF(V | 2, 3, 5), STORE(C1, V | 0), EXCH(C0, C1), TO(16),
-         NOP, NOP,
-         /* 10: a full one becomes taken, 2 */
-         OP(ATOMIC, V | 2, C0, C1, .c = C2, ATOMIC_OF(CAS)), OP(NE, V | 2, V | 2, C1), IF(V | 2, 10, 13),
-         LOAD(V | 3, C1), EXCH(C0, C0), ATOMIC_ADD(V | 4, C2, V | 3), EXIT);
-    uint32_t sum = 0;
-    for (uint32_t i = 16; i < 32; i++) {
-        sum += i;
-    }
-    CHECK_EQUAL_U64(world.memory[2], sum);
 }
 
 TEST(a_loop_that_ends_its_lanes_yields)
