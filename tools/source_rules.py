@@ -16,7 +16,6 @@ from collections.abc import Iterator
 from itertools import pairwise
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parent))
 from wrap_comments import WIDTH, c_files, wide_comments
 
 ROOT = Path(__file__).resolve().parents[1]

@@ -160,9 +160,9 @@ TEST(a_tap_connected_later_knows_the_kinds)
 enum { WORDS = 256 };
 
 static const gpc_instruction_t load_and_store[] = {
-    SPECIAL(R0, THREAD_X),
-    OP(LOAD, R1, R0, NONE),
-    OP(STORE, NONE, R0, R1),
+    READ(R0, THREAD_X),
+    LOAD(R1, R0),
+    STORE(R0, R1),
     EXIT,
 };
 
@@ -199,5 +199,4 @@ TEST(a_gpu_tells_every_kind_of_event)
     CHECK_EQUAL_U64(all.count[GPC_ON_SELECTED] - all.count[GPC_ON_WAITS], 8); /* instructions */
     CHECK(all.count[GPC_ON_COUNTED] > 8);
     CHECK(all.count[GPC_ON_CELL] >= 12 && all.count[GPC_ON_STEPPED] >= 12);
-    gpc_gpu_free(it.gpu);
 }
