@@ -300,7 +300,8 @@ class Runtime:
             )
         if threads > most:
             return f"block {block} has {threads} threads (allowed: up to {most})"
-        words = kernel.program(self.gpu.machine.lanes_per_warp, shared).shared_words
+        program = kernel.program(self.gpu.machine.lanes_per_warp, shared)
+        words = program.shared_words - program.barrier_words
         room = self.property(b"sharedMemPerBlock")
         return (
             f"{4 * words} bytes of shared memory (allowed: up to {room})"

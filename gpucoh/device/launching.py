@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import math
 import sys
 import threading
 import time
@@ -18,7 +19,7 @@ from gpucoh.base.errors import ConfigError, KernelError, SimulationError
 from gpucoh.base.wording import natural
 from gpucoh.device.arrays import Array
 from gpucoh.device.kernels import Kernel, device_of, joined, joined_slots, rounds, whole
-from gpucoh.device.launches import check_lanes, located, slots_of
+from gpucoh.device.launches import check_lanes, located, slots_of, spilled_registers
 from gpucoh.device.observing import Observing
 from gpucoh.lang.program import Program
 from gpucoh.machines import PLACEMENTS
@@ -219,6 +220,8 @@ class Launching(Observing):
             after=after,
             more=more,
             functional=kernel.functional,
+            spilled_registers=spilled_registers(self.machine, program, math.prod(kernel.block)),
+            barrier_words=program.barrier_words,
         )
 
     def _end_launch(self, program: Program, timed: bool) -> None:
