@@ -165,6 +165,13 @@ typedef struct {
     uint64_t messages, bytes;
 } gpc_link_t;
 
+/* links = split: what waits for the link, in the order of each virtual network. */
+typedef struct {
+    gpc_list_t waiting[GPC_MAX_NETWORKS];
+    uint32_t messages; /* waiting; a multicast counts once. If any, the link has an event at the end of the last one */
+    uint32_t last;     /* the network of the last message that took it */
+} gpc_link_queues_t;
+
 #ifdef GPC_DIE_WINDOWS
 /* windows.h */
 typedef struct {
@@ -204,9 +211,10 @@ struct gpc_gpu {
     gpc_translation_t translation;
     gpc_words_t words;
     gpc_link_t *die_links; /* [dies][dies], then [gpus][gpus], from one to another; in the arena; NULL: one die */
-    bool crosses;          /* messages may cross: l2_crossing, or several dies */
-    bool sends_late;       /* they do, or banks have lines that lack words */
-    bool looks_at_pages;   /* of a core's accesses: translation, or pages that are in the die of their first access */
+    gpc_link_queues_t *link_queues; /* likewise; NULL: joined links */
+    bool crosses;                   /* messages may cross: l2_crossing, or several dies */
+    bool sends_late;                /* they do, or banks have lines that lack words */
+    bool looks_at_pages; /* of a core's accesses: translation, or pages that are in the die of their first access */
     gpc_memory_t *memory;
     gpc_controller_t *controllers; /* [nodes], L1s first, then banks; in `constants` */
     gpc_controller_t **l1s;        /* owned; [cores] */
@@ -339,6 +347,12 @@ gpc_cycle_t gpc_gpu_longest_crossing(const gpc_gpu_t *gpu);
 gpc_tick_t gpc_gpu_crossing_ticks(gpc_gpu_t *gpu, const gpc_msg_t *msg);
 bool gpc_gpu_takes_link(const gpc_gpu_t *gpu, const gpc_msg_t *msg);        /* to another die */
 uint32_t gpc_gpu_crossing_kind(const gpc_gpu_t *gpu, const gpc_msg_t *msg); /* less than GPC_CROSSING_KINDS */
+/* Of links = split: whether the message must wait for its link, its wait, and the link's event, at which one leaves. */
+bool gpc_gpu_waits_for_link(const gpc_gpu_t *gpu, const gpc_msg_t *msg);
+GPC_MUST_CHECK int gpc_gpu_wait_for_link(gpc_gpu_t *gpu, gpc_index_t message);
+GPC_MUST_CHECK int gpc_gpu_link_event(gpc_gpu_t *gpu, uint32_t number);
+void gpc_gpu_clear_die_links(gpc_gpu_t *gpu); /* of what waits */
+bool gpc_gpu_links_sleep_on_work(const gpc_gpu_t *gpu, const gpc_schedule_t *schedule, gpc_text_t *out);
 #define GPC_CROSSING_KINDS GPC_MAX_DIES
 void gpc_gpu_add_die_links(const gpc_gpu_t *gpu, gpc_text_t *out);  /* to the statistics */
 void gpc_gpu_add_busy_links(const gpc_gpu_t *gpu, gpc_text_t *out); /* to the group "busy" of them */

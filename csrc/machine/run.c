@@ -126,6 +126,8 @@ handle(gpc_gpu_t *gpu, const gpc_event_t *event)
             return gpc_gpu_send(gpu, &gpu->controllers[event->target], event->argument);
         case GPC_EVENT_CROSSED:
             return gpc_gpu_crossed(gpu, (gpc_node_t) event->target, event->argument);
+        case GPC_EVENT_LINK:
+            return gpc_gpu_link_event(gpu, event->target);
         case GPC_EVENT_NETWORK_ARRIVE:
         case GPC_EVENT_NETWORK_GRANT:
         case GPC_EVENT_OTHER_ARRIVE:
@@ -512,6 +514,7 @@ gpc_gpu_empty_caches(gpc_gpu_t *gpu)
     }
     gpc_wheel_clear(&gpu->wheel);
     gpc_gpu_clear_queues(gpu);
+    gpc_gpu_clear_die_links(gpu);
     gpc_list_clear(&gpu->state->background);
     gpu->state->serving = 0;
     gpc_order_clear(&gpu->order);
