@@ -338,7 +338,9 @@ end_of_events(gpc_gpu_t *gpu)
         status = GPC_OBSERVE(&gpu->stream.tap, ENDED, moment, gpc_gpu_hook_now(gpu));
     }
     GPC_TRY(status);
-    gpc_gpu_end_functional(gpu);
+    if (gpu->functional.on) {
+        gpc_gpu_end_functional(gpu);
+    }
     return GPC_RUN_DONE;
 }
 
