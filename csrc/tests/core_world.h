@@ -263,7 +263,13 @@ world_launch(const gpc_instruction_t *code, uint32_t count, uint32_t blocks, uin
 {
     static const uint32_t constants[] = {0, 1, 2, 3, 32, 64, 100, 1000, 4096, 7, 16, 0xFFFFFFFFu};
     return (gpc_launch_t) {
-        .program = {code, count, 8, 8, 64, GPC_COUNT_OF(constants), 2, false},
+        .program = {.instructions = code,
+                    .count = count,
+                    .vector_registers = 8,
+                    .uniform_registers = 8,
+                    .shared_words = 64,
+                    .constants = GPC_COUNT_OF(constants),
+                    .buffers = 2},
         .kernel = "f",
         .grid = {blocks, 1, 1},
         .block = {threads, 1, 1},

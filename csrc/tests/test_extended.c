@@ -56,7 +56,13 @@ static const char *
 refused(const gpc_instruction_t *code, uint32_t count)
 {
     static gpc_failure_t failure;
-    gpc_program_t program = {code, count, 8, 8, 64, 12, 2, false};
+    gpc_program_t program = {.instructions = code,
+                             .count = count,
+                             .vector_registers = 8,
+                             .uniform_registers = 8,
+                             .shared_words = 64,
+                             .constants = 12,
+                             .buffers = 2};
     gpc_failure_clear(&failure);
     return gpc_program_validate(&program, &failure) == GPC_ERROR_PROGRAM ? failure.text : "accepted";
 }

@@ -10,7 +10,12 @@ TEST(an_aborted_launch_leaves_a_usable_gpu)
     bench_t it = bench(&test_fermi, &gpc_protocol_ideal, 4096);
     gpc_buffer_t buffer = {it.address, 4096, false, "x", 0};
     uint32_t constant = 0;
-    gpc_launch_t launch = {.program = {forever, 3, 8, 1, 0, 1, 1, false},
+    gpc_launch_t launch = {.program = {.instructions = forever,
+                                       .count = 3,
+                                       .vector_registers = 8,
+                                       .uniform_registers = 1,
+                                       .constants = 1,
+                                       .buffers = 1},
                            .kernel = "forever",
                            .grid = {4, 1, 1},
                            .block = {64, 1, 1},
