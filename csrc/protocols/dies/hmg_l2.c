@@ -112,14 +112,15 @@ is_of_gpu(const gpc_controller_t *unit, gpc_node_t node)
 static gpc_event_id_t
 u_classify(const gpc_step_t *x)
 {
-    bool here = is_of_gpu(x->unit, x->msg->source);
     switch (x->cause) {
         case HMG_REL:
             return mcm_has_gpu_homes(x->unit) && x->msg->scope == GPC_SCOPE_SYS ? U_REL_SYS : U_REL;
         case HMG_FOLLOW:
-            return here ? U_FOLLOW : U_FOLLOW_SYS;
+            return is_of_gpu(x->unit, x->msg->source) ? U_FOLLOW : U_FOLLOW_SYS;
+        case HMG_FOLLOWED:
+            return is_of_gpu(x->unit, x->msg->source) ? U_FOLLOWED : U_FOLLOWED_SYS;
         default:
-            return here ? U_FOLLOWED : U_FOLLOWED_SYS;
+            return GPC_NO_EVENT;
     }
 }
 
