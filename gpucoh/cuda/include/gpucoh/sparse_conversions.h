@@ -1,4 +1,4 @@
-/* sparse_conversions.h: cuSPARSE's conversions between sparse and dense matrices, and its functions of sparse vectors. */
+/* sparse_conversions.h: cuSPARSE's conversions between sparse and dense matrices; functions of sparse vectors. */
 namespace gpucoh_sparse {
 template <class T, class I>
 __global__ void
@@ -154,7 +154,8 @@ cusparseSparseToDense(cusparseHandle_t handle, cusparseConstSpMatDescr_t A, cusp
         typedef decltype(index) I;
         auto from = sparse_of<T, I>(A);
         auto to = dense_of<T>(B);
-        cusparseStatus_t filled = each(handle, A->num_rows * A->num_columns, fill_dense<T, I>, from, to, A->num_columns);
+        cusparseStatus_t filled =
+            each(handle, A->num_rows * A->num_columns, fill_dense<T, I>, from, to, A->num_columns);
         return filled == CUSPARSE_STATUS_SUCCESS ? each(handle, A->num_values, scatter_values<T, I>, from, to) : filled;
     });
 }
@@ -213,8 +214,8 @@ cusparseAxpby(cusparseHandle_t handle, const void *alpha, cusparseConstSpVecDesc
         cusparseStatus_t scaled = each(handle, y->size, scale<T>, y->size, factor<T>(handle, beta), to);
         if (scaled != CUSPARSE_STATUS_SUCCESS)
             return scaled;
-        return each(handle, x->num_values, axpby<T, I>, factor<T>(handle, alpha), x->num_values,
-                    (const I *) x->indices, x->base, (const T *) x->values, to);
+        return each(handle, x->num_values, axpby<T, I>, factor<T>(handle, alpha), x->num_values, (const I *) x->indices,
+                    x->base, (const T *) x->values, to);
     });
 }
 

@@ -124,7 +124,6 @@ cusparseDestroyDnVec(cusparseConstDnVecDescr_t vector)
     return forgotten(vector, CUSPARSE_STATUS_INVALID_VALUE);
 }
 
-
 GPUCOH_CUSPARSE
 cusparseSpMatGetSize(cusparseConstSpMatDescr_t A, int64_t *rows, int64_t *cols, int64_t *nnz)
 {
@@ -214,7 +213,8 @@ template <class T, class I> struct Sparse {
     T *values;
 
     /* The first place at which `rows`, of `count` places, is at least a number. */
-    __device__ I search(I number, I count) const
+    __device__ I
+    search(I number, I count) const
     {
         I low = 0, high = count;
         while (low < high) {
@@ -228,15 +228,31 @@ template <class T, class I> struct Sparse {
     }
 
     /* The place of a row's first value; num_rows gives the end. */
-    __device__ I first_of(I row) const { return is_csr ? rows[row] - base : search(row, num_values); }
-    __device__ I row_of(I place) const { return is_csr ? search(place + 1, num_rows + 1) - 1 : rows[place] - base; }
-    __device__ I column_of(I place) const { return columns[place] - base; }
+    __device__ I
+    first_of(I row) const
+    {
+        return is_csr ? rows[row] - base : search(row, num_values);
+    }
+    __device__ I
+    row_of(I place) const
+    {
+        return is_csr ? search(place + 1, num_rows + 1) - 1 : rows[place] - base;
+    }
+    __device__ I
+    column_of(I place) const
+    {
+        return columns[place] - base;
+    }
 };
 
 template <class T> struct Dense {
     T *values;
     long row_step, column_step;
-    __device__ T &at(long row, long column) const { return values[row * row_step + column * column_step]; }
+    __device__ T &
+    at(long row, long column) const
+    {
+        return values[row * row_step + column * column_step];
+    }
 };
 
 template <class T, class I>

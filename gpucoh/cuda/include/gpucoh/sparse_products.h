@@ -116,8 +116,10 @@ checked(cusparseHandle_t handle, cusparseOperation_t opA, cusparseOperation_t op
         return CUSPARSE_STATUS_NOT_INITIALIZED;
     if (!alpha || !a || !b || !beta || !c)
         return CUSPARSE_STATUS_INVALID_VALUE;
-    int64_t m = is_transposed(opA) ? a->num_columns : a->num_rows, k = is_transposed(opA) ? a->num_rows : a->num_columns;
-    int64_t n = is_transposed(opB) ? b->num_rows : b->num_columns, l = is_transposed(opB) ? b->num_columns : b->num_rows;
+    int64_t m = is_transposed(opA) ? a->num_columns : a->num_rows,
+            k = is_transposed(opA) ? a->num_rows : a->num_columns;
+    int64_t n = is_transposed(opB) ? b->num_rows : b->num_columns,
+            l = is_transposed(opB) ? b->num_columns : b->num_rows;
     if (k != l || c->num_rows != m || c->num_columns != n)
         return CUSPARSE_STATUS_INVALID_VALUE;
     return a->type == type && b->type == type && c->type == type ? CUSPARSE_STATUS_SUCCESS
