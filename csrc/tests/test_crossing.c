@@ -168,7 +168,6 @@ TEST(links_serve_networks_round_robin_if_split_and_all_in_order_if_joined)
         CHECK_EQUAL_U64(link->messages, 5);
         CHECK_EQUAL_U64(link->bytes, 136 + 4 * 8);
         CHECK_EQUAL_U64(link->waited, (34 + 36 + 38 + 40) * it.gpu->core_clock.period * 4);
-        gpc_gpu_free(it.gpu);
     }
 }
 
@@ -184,7 +183,6 @@ TEST(links_send_without_a_pause_if_split)
         CHECK_EQUAL_I64(event.kind == GPC_EVENT_LINK ? gpc_gpu_link_event(it.gpu, event.target) : GPC_OK, GPC_OK);
     }
     CHECK_EQUAL_U64(gpc_wheel_now(&it.gpu->wheel), (100 + 8) * it.gpu->core_clock.period);
-    gpc_gpu_free(it.gpu);
 }
 
 TEST(links_pass_all_copies_of_a_multicast_together_if_split)
@@ -202,7 +200,6 @@ TEST(links_pass_all_copies_of_a_multicast_together_if_split)
     check_crosses_at(&it, copies[1], 104);
     check_crosses_at(&it, last, 106);
     CHECK_EQUAL_U64(it.gpu->die_links[1].messages, 3);
-    gpc_gpu_free(it.gpu);
 }
 
 TEST(links_hold_nothing_after_an_abort)
@@ -221,7 +218,6 @@ TEST(links_hold_nothing_after_an_abort)
     gpc_text_free(&text);
     gpc_gpu_abort(it.gpu);
     CHECK_EQUAL_U64(it.gpu->link_queues[1].messages + it.gpu->link_queues[1].waiting[1].count, 0);
-    gpc_gpu_free(it.gpu);
 }
 
 /* Channels 0 and 1 are of die 0. */
