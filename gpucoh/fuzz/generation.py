@@ -325,8 +325,9 @@ def _count(dice: Dice, weaver: Weaver, warp: int, habits: Habits) -> Op:
     return Op(kind="count", lanes=lanes, places=places, order=order, scope=scope_name)
 
 
-def on_dies(machine: Machine, dies: int) -> Machine:
-    """The machine with that many dies, if its cores are a multiple; the smallest pages, so that all have some."""
+def on_dies(machine: Machine, dies: int, gpus: int) -> Machine:
+    """The machine with that many dies on so many GPUs, if its cores are a multiple; the smallest pages, so that all
+    have some."""
     if dies == 1 or machine.cores % dies:
         return machine
     shares = machine.partitions % dies == 0
@@ -336,6 +337,8 @@ def on_dies(machine: Machine, dies: int) -> Machine:
         page_kib=machine.interleave_bytes / 1024,
         topology="crossbar",
         die_latency=10 * machine.noc_latency,
+        gpus=gpus,
+        gpu_latency=20 * machine.noc_latency if gpus > 1 else 0,
         placement="static",  # block b on core b mod cores, as on one die
     )
 
