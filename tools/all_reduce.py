@@ -4,8 +4,8 @@
     python tools/all_reduce.py --docs                       write the table of docs/all-reduce.md
 
 A row is a change of ``examples/cuda/all_reduce.cu`` or ``low_latency.cu``. It is run in each form on two and four GPUs,
-and a model of it, two blocks on two GPUs, is explored completely, both under every protocol with a memory model; PTX's
-model judges the same test.
+those of ``low_latency.cu`` also over narrow links, joined and split, and a model of it, two blocks on two GPUs, is
+explored completely, both under every protocol with a memory model; PTX's model judges the same test.
 """
 
 from __future__ import annotations
@@ -14,17 +14,14 @@ import argparse
 import functools
 import itertools
 import re
-import sys
 import tomllib
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
+import generated
 import numpy as np
 import tomli_w
-
-sys.path.insert(0, str(Path(__file__).resolve().parent))
-import generated
 from real_bugs import coherent
 
 import gpucoh
@@ -38,11 +35,29 @@ ROOT = Path(__file__).resolve().parents[1]
 FACTS = ROOT / "tests" / "verification" / "all_reduce.toml"
 PAGE = ROOT / "docs" / "all-reduce.md"
 EXAMPLES = ROOT / "examples" / "cuda"
-MACHINES = ("two-gpus", "four-gpus")
-FORMS = {"all_reduce": ("ONE_SHOT", "TWO_SHOT", "PUT"), "low_latency": ("",)}
+NARROW = {"gpu_bytes": 4}  # a core cycle: messages wait for each other
+#: What is run: a preset, and the fields that differ.
+MACHINES: dict[str, tuple[str, dict[str, Any]]] = {
+    "two-gpus": ("two-gpus", {}),
+    "four-gpus": ("four-gpus", {}),
+    "narrow": ("two-gpus", NARROW),
+    "split": ("two-gpus", NARROW | {"links": "split"}),
+}
+BOTH = ("two-gpus", "four-gpus")
+#: The columns of a program's runs: their heads, the form's and the machines.
+COLUMNS: dict[str, dict[str, tuple[str, tuple[str, ...]]]] = {
+    "all_reduce": {
+        form.lower().replace("_", "-"): (form, BOTH) for form in ("ONE_SHOT", "TWO_SHOT", "PUT")
+    },
+    "low_latency": {
+        "runs": ("", BOTH),
+        "4 bytes a cycle": ("", ("narrow",)),
+        "the same, `links=split`": ("", ("split",)),
+    },
+}
 STATES = 1_000_000
 DEADLOCK_AFTER = 2_000_000  # core cycles
-CHECKED_UNDER = "mesi"
+CHECKED_UNDER, CHECKED_ON = "mesi", "two-gpus"
 SHARED_WORDS = 1 << 14  # of a GPU, at least those of the programs' `Shared`
 #: How a model ends if not right: where some executions are wrong and others hang, it is wrong. Another end is an error.
 ENDS = ("wrong", "hangs", "bounded")
@@ -166,8 +181,9 @@ def ran(row: Row, form: str, protocol: str, machine: str, check: bool = False) -
     """``right``, ``wrong`` (an old or a new word), ``hangs``, ``race`` or an error: what becomes of it, in a word."""
     options = (*row.get("options", ()), *([f"-DFORM={form}"] if form else ()))
     kernel = kernel_of(row.get("program", "all_reduce"), options)
+    preset, fields = MACHINES[machine]
     with gpucoh.GPU(
-        machine=machine, protocol=protocol, deadlock_after=DEADLOCK_AFTER, check=check
+        machine=preset, set=fields, protocol=protocol, deadlock_after=DEADLOCK_AFTER, check=check
     ) as gpu:
         devices = range(gpu.machine.gpus)
         shared = [gpu.zeros(SHARED_WORDS, np.uint32, device=one) for one in devices]
@@ -189,12 +205,13 @@ def ran(row: Row, form: str, protocol: str, machine: str, check: bool = False) -
 def run_row(row: Row) -> None:
     """Note how the program ends: form and machine -> end if not right -> protocols; and form -> end with checks."""
     row["ran"] = {}
-    for form, machine in itertools.product(FORMS[row.get("program", "all_reduce")], MACHINES):
-        ends = {name: ran(row, form, name, machine) for name in coherent()}
-        row["ran"][f"{form or 'LOW_LATENCY'} {machine}"] = _grouped(ends)
+    for form, machines in COLUMNS[row.get("program", "all_reduce")].values():
+        for machine in machines:
+            ends = {name: ran(row, form, name, machine) for name in coherent()}
+            row["ran"][f"{form or 'LOW_LATENCY'} {machine}"] = _grouped(ends)
     row["check"] = {
-        form or "LOW_LATENCY": ran(row, form, CHECKED_UNDER, MACHINES[0], check=True)
-        for form in FORMS[row.get("program", "all_reduce")]
+        form or "LOW_LATENCY": ran(row, form, CHECKED_UNDER, CHECKED_ON, check=True)
+        for form in dict(COLUMNS[row.get("program", "all_reduce")].values())
     }
     print(row["what"], row["ran"], flush=True)
 
@@ -245,11 +262,11 @@ def _ends(found: dict[str, str]) -> str:
     return "; ".join(f"{end}: {_those(names.split())}" for end, names in found.items()) or "right"
 
 
-def _of_form(row: Row, form: str) -> str:
-    """How the runs of a form end, the machines together unless they differ."""
+def _of_form(row: Row, form: str, machines: Sequence[str]) -> str:
+    """How the runs of a form end on these machines together."""
     ends: dict[str, str] = {}
-    for machine in MACHINES:
-        for end, names in row["ran"][f"{form} {machine}"].items():
+    for machine in machines:
+        for end, names in row["ran"][f"{form or 'LOW_LATENCY'} {machine}"].items():
             known = {*ends.get(end, "").split(), *names.split()}
             ends[end] = " ".join(name for name in coherent() if name in known)
     return _ends(ends)
@@ -269,13 +286,12 @@ def _checked(ends: dict[str, str]) -> str:
 
 def table_of(program: str) -> str:
     """The rows of a program."""
-    forms = [form or "LOW_LATENCY" for form in FORMS[program]]
-    heads = [form.lower().replace("_", "-") for form in forms] if len(forms) > 1 else ["runs"]
+    columns = COLUMNS[program]
     lines = [
         "| | PTX promises it | every execution of the model | `--check` | "
-        + " | ".join(heads)
+        + " | ".join(columns)
         + " |",
-        "|---" * (4 + len(forms)) + "|",
+        "|---" * (4 + len(columns)) + "|",
     ]
     for row in read_rows():
         if row.get("program", "all_reduce") != program:
@@ -283,13 +299,14 @@ def table_of(program: str) -> str:
         promise = "" if "ptx" not in row else "yes" if row["ptx"] else "no"
         seen = "no model" if "explored" not in row else _ends(row["explored"])
         checked = _checked(row["check"])
-        cells = [row["what"], promise, seen, checked, *(_of_form(row, form) for form in forms)]
+        cells = [row["what"], promise, seen, checked]
+        cells += [_of_form(row, form, machines) for form, machines in columns.values()]
         lines.append("| " + " | ".join(cells) + " |")
     return "\n".join(lines)
 
 
 PARTS = {
-    f"fences of {program}": functools.partial(table_of, program) for program in FORMS
+    f"fences of {program}": functools.partial(table_of, program) for program in COLUMNS
 }  # fmt: skip
 
 

@@ -1,14 +1,14 @@
 /* hmg_l2.c: the L2 bank of NHCC and HMG: MCM's, with a directory beside it (hmg_directory.c), and the path of releases.
  *
- * Paper    Ren et al., HPCA 2020, sections IV and V: the home sends INV to the dies that have read; nothing acknowledges
- *          it; a release collects answers from all homes of its scope.
+ * Paper    Ren et al., HPCA 2020, sections IV and V: the home sends INV to the dies that have read; nothing
+ *          acknowledges it; a release collects answers from all homes of its scope.
  * Inferred how a release knows that INVs have been taken: "invalidate" is ordered, and a release follows them on it
  *          (FOLLOW) to the dies that were sent any since the last one. Releases of a bank that come meanwhile share the
  *          next round. A load that meets a near line on its way, which an INV has hit (NX), waits and asks anew.
  *          HMG: what passes a GPU home may be newer than the copies in its GPU, which get INV, too. A home's FOLLOW to
  *          a GPU home is answered when its own round is over; that of the scope's GPUs comes before that of the dies.
- * Differs  a store drops the near copy that it passes, as under MCM; the paper's updates it. Stores and atomics of every
- *          scope are performed, and acknowledged, at the home: under HMG not at the GPU home. */
+ * Differs  a store drops the near copy that it passes, as under MCM; the paper's updates it. Stores and atomics of
+ *          every scope are performed, and acknowledged, at the home: under HMG not at the GPU home. */
 #include "controller/nodes.h"
 #include "protocols/dies/hmg.h"
 
@@ -107,14 +107,15 @@ is_of_gpu(const gpc_controller_t *unit, gpc_node_t node)
 static gpc_event_id_t
 u_classify(const gpc_step_t *x)
 {
-    bool here = is_of_gpu(x->unit, x->msg->source);
     switch (x->cause) {
         case HMG_REL:
             return mcm_has_gpu_homes(x->unit) && x->msg->scope == GPC_SCOPE_SYS ? U_REL_SYS : U_REL;
         case HMG_FOLLOW:
-            return here ? U_FOLLOW : U_FOLLOW_SYS;
+            return is_of_gpu(x->unit, x->msg->source) ? U_FOLLOW : U_FOLLOW_SYS;
+        case HMG_FOLLOWED:
+            return is_of_gpu(x->unit, x->msg->source) ? U_FOLLOWED : U_FOLLOWED_SYS;
         default:
-            return here ? U_FOLLOWED : U_FOLLOWED_SYS;
+            return GPC_NO_EVENT;
     }
 }
 

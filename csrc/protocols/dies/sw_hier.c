@@ -87,6 +87,9 @@ static gpc_event_id_t
 u_classify(const gpc_step_t *x)
 {
     const gpc_nodes_t *nodes = x->unit->nodes;
+    if (x->cause != MCM_DROP) {
+        return GPC_NO_EVENT;
+    }
     bool own = gpc_die_of(nodes, x->msg->source) == gpc_die_of(nodes, x->unit->node);
     return x->msg->scope != GPC_SCOPE_SYS ? U_DROP : own ? U_DROP_BOTH : U_DROP_GPU;
 }
