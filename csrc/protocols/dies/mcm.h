@@ -13,16 +13,18 @@
 /* Sizes are inferred, as those of the baselines. What a near bank passes on is answered to the core by the home. */
 /* clang-format off */
 /*     name         class network bytes word line   */
-#define MCM_MESSAGES(X, P)                                                                                              \
+#define NEAR_MESSAGES(X, P)                                                                                             \
     BASELINE_MESSAGES(X, P)                                                                                             \
-    X(P, GETS_HOME,     REQ, 0,  8, 0, false, "read request of order relaxed or stronger, read at the line's home")     \
-    X(P, DROP,          INV, 2,  8, 0, false, "an acquire: drop the lines of other dies")                               \
-    X(P, DROPPED,       INV, 1,  8, 0, false, "they are dropped")                                                       \
+    X(P, GETS_HOME,     REQ, 0,  8, 0, false, "read request that must be read at the line's home")                      \
     X(P, NEAR_GETS,     REQ, 3,  8, 0, false, "a near L2 wants the line")                                               \
     X(P, PASSED_GETS,   REQ, 3,  8, 0, false, "a core's read request, passed on")                                       \
     X(P, PASSED_GETX,   ST,  3, 12, 4, false, "a core's store, passed on")                                              \
     X(P, PASSED_ATOMIC, ATO, 3, 12, 0, false, "a core's atomic, passed on")                                             \
     X(P, NEAR_DATA,     LD,  4,  8, 0, true,  "line for a near L2")
+#define MCM_MESSAGES(X, P)                                                                                              \
+    NEAR_MESSAGES(X, P)                                                                                                 \
+    X(P, DROP,          INV, 2,  8, 0, false, "an acquire: drop the lines of other dies")                               \
+    X(P, DROPPED,       INV, 1,  8, 0, false, "they are dropped")
 /* clang-format on */
 GPC_MESSAGES(MCM, MCM_MESSAGES)
 BASELINE_SAME_MESSAGES(MCM);
@@ -77,9 +79,20 @@ gpc_event_id_t mcm_l2_classify(const gpc_step_t *x);
  * another die's near lines may wait. */
 bool mcm_may_wait(const gpc_step_t *x);
 GPC_DECLARE_ACTION(mcm_act_answer_line);
+GPC_DECLARE_ACTION(mcm_act_answer_lines);
 GPC_DECLARE_ACTION(mcm_act_store);
+GPC_DECLARE_ACTION(mcm_act_perform);
 GPC_DECLARE_ACTION(mcm_act_near_get);
 GPC_DECLARE_ACTION(mcm_act_pass);
+GPC_DECLARE_ACTION(mcm_act_take_line);
+
+/* L1: requests to the bank of the core's die, which has the line or is near it; its die, of which lines banks are near
+ * (mcm_l1.c). */
+GPC_DECLARE_ACTION(mcm_act_read);
+GPC_DECLARE_ACTION(mcm_act_read_home);
+GPC_DECLARE_ACTION(mcm_act_send_store);
+GPC_DECLARE_ACTION(mcm_act_send_atomic);
+uint32_t mcm_role(const gpc_controller_t *unit);
 
 /* L1: the parts of an acquire and a release, and what waits for them (mcm_l1.c). */
 GPC_MUST_CHECK int mcm_acquire(gpc_controller_t *l1, uint16_t warp, uint8_t scope);

@@ -90,7 +90,7 @@ GPC_SHARED_ACTION(mcm_act_answer_line, "send DATA to the core, or NEAR_DATA to a
     return answer(x, x->message, MCM_DATA);
 }
 
-GPC_ACTION(act_answer_lines, "send DATA or NEAR_DATA to all pending loads")
+GPC_SHARED_ACTION(mcm_act_answer_lines, "send DATA or NEAR_DATA to all pending loads")
 {
     return gpc_answer_pending(x, MCM_DATA, answer);
 }
@@ -101,7 +101,7 @@ GPC_SHARED_ACTION(mcm_act_store, "write the store's words, send ACK to the core"
     return answer_writer(x, MCM_ACK);
 }
 
-GPC_ACTION(act_atomic, "perform the atomic, send its old values to the core")
+GPC_SHARED_ACTION(mcm_act_perform, "perform the atomic, send its old values to the core")
 {
     (void) gpc_act(writer_act_perform, x);
     return answer_writer(x, MCM_ATOMIC_DATA);
@@ -125,7 +125,7 @@ GPC_SHARED_ACTION(mcm_act_pass, "pass the request on to the home")
     return gpc_send(x, gpc_new_request(x, type));
 }
 
-GPC_ACTION(act_take_line, "fill the way with the line")
+GPC_SHARED_ACTION(mcm_act_take_line, "fill the way with the line")
 {
     gpc_merge_words(gpc_line_words(x), x->msg->data, gpc_all_words(x->unit));
     return GPC_OK;
@@ -162,7 +162,7 @@ static const gpc_cell_t l2_table[L2_NUM_STATES][L2_NUM_EVENTS] = {
     [L2_V] = {
         [L2_GETS] = GO(L2_V, mcm_act_answer_line),
         [L2_GETX] = GO(L2_V, mcm_act_store),
-        [L2_ATOMIC] = GO(L2_V, act_atomic),
+        [L2_ATOMIC] = GO(L2_V, mcm_act_perform),
         [L2_EVICT_CLEAN] = GO(L2_I),
         [L2_EVICT_DIRTY] = GO(L2_I, act_write_back),
         [L2_DROP] = GO(L2_V),
@@ -172,7 +172,7 @@ static const gpc_cell_t l2_table[L2_NUM_STATES][L2_NUM_EVENTS] = {
         [L2_GETX] = HOLD_LINE, /* until the fill */
         [L2_ATOMIC] = HOLD_LINE,
         [L2_EVICT_CLEAN] = NOT_A_VICTIM, /* the way is reserved for the fill */
-        [L2_FILL] = GO(L2_V, act_fill_line, act_answer_lines),
+        [L2_FILL] = GO(L2_V, act_fill_line, mcm_act_answer_lines),
         [L2_DROP] = GO(L2_IS),
     },
     [L2_IM] = {
@@ -181,7 +181,7 @@ static const gpc_cell_t l2_table[L2_NUM_STATES][L2_NUM_EVENTS] = {
         [L2_ATOMIC] = HOLD_LINE,
         [L2_EVICT_CLEAN] = NOT_A_VICTIM,
         [L2_FILL_STORE] = GO(L2_V, act_fill_line, mcm_act_store),
-        [L2_FILL_ATOMIC] = GO(L2_V, act_fill_line, act_atomic),
+        [L2_FILL_ATOMIC] = GO(L2_V, act_fill_line, mcm_act_perform),
         [L2_DROP] = GO(L2_IM),
     },
     [L2_N] = {
@@ -194,7 +194,7 @@ static const gpc_cell_t l2_table[L2_NUM_STATES][L2_NUM_EVENTS] = {
         [L2_NEAR_LOAD] = GO(L2_NP, act_merge),
         [L2_NEAR_OTHER] = GO(L2_NX, act_release_way, mcm_act_pass),
         [L2_EVICT_CLEAN] = NOT_A_VICTIM,
-        [L2_NEAR_DATA] = GO(L2_N, act_take_line, act_answer_lines),
+        [L2_NEAR_DATA] = GO(L2_N, mcm_act_take_line, mcm_act_answer_lines),
         [L2_DROP] = GO(L2_NX, act_release_way),
     },
     [L2_NX] = { /* no way: never a victim */

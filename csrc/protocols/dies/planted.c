@@ -1,4 +1,4 @@
-/* planted.c: bugs planted in MCM and FLUSH: lines of other dies that survive an acquire, a store or a kernel, words
+/* planted.c: bugs planted in MCM, FLUSH and IDEAL-DIES: lines of other dies that survive an acquire, a store or a kernel, words
  * that are not written back, answers that come early, channels out of order. */
 #include "controller/nodes.h"
 #include "tests/mutants.h"
@@ -64,6 +64,19 @@ take_every_store(const gpc_step_t *x)
     return store ? mutant_event(x, "NEAR_STORE") : event;
 }
 
+/* ---- ideal-dies -------------------------------------------------------------------------------------------------- */
+
+GPC_ACTION(act_take_as_sent, "take the words that the home has sent")
+{
+    gpc_merge_words(gpc_line_words(x), x->msg->data, gpc_all_words(x->unit));
+    return GPC_OK;
+}
+
+GPC_ACTION(act_read_near, "send GETS, which the near L2 answers")
+{
+    return mutant_base_act(x, "read");
+}
+
 PLANTED(dies) = {
     BUG("mcm!acquire-keeps-copies", "an acquire drops nothing, in the L1 and in the near L2", NULL,
         WITH(order.acquire, NULL)),
@@ -117,4 +130,15 @@ PLANTED(dies) = {
         DROP("L2.boundaries", "ON", "END_CLEAN", "drop_all")),
     BUG("flush!stale-die", "the L2s of one die drop nothing at a kernel's end", NULL,
         REPLACE("L2.boundaries", "ON", "END_CLEAN", "drop_all", act_drop_all_but_one)),
+
+    BUG("ideal-dies!near-line-stays", "a hit in a near L2 returns the words of the last one that renewed the line",
+        NULL, DROP("L2", "N", "NEAR_LOAD", "renew")),
+    BUG("ideal-dies!line-as-sent", "a line that comes has the words that the home has sent, and hits do not renew them",
+        NULL, REPLACE("L2", "NP", "NEAR_DATA", "renew", act_take_as_sent), DROP("L2", "N", "NEAR_LOAD", "renew")),
+    BUG("ideal-dies!line-of-later-words", "a line that a store has passed on its way brings the newest words", NULL,
+        NEXT("L2", "NP", "NEAR_OTHER", "NP")),
+    BUG("ideal-dies!acquire-keeps-copies", "an acquire drops nothing", NULL, WITH(order.acquire, NULL)),
+    BUG("ideal-dies!load-passes-store", "a load behind a store of its core hits the near line", NULL,
+        REPLACE("L1", "IH", "LOAD LOAD_PAST", "read_home", act_read_near)),
+    BUG("ideal-dies!between-unordered", "what a near L2 passes on is declared unordered", NULL, UNORDERED("between")),
     {0}};
