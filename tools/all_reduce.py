@@ -15,17 +15,14 @@ import argparse
 import functools
 import itertools
 import re
-import sys
 import tomllib
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
+import generated
 import numpy as np
 import tomli_w
-
-sys.path.insert(0, str(Path(__file__).resolve().parent))
-import generated
 from real_bugs import coherent
 
 import gpucoh

@@ -2,11 +2,12 @@
 
     python tools/cuda_suites.py FOLDER --sample N --seed S [--out FILE]
 
-A collection is a folder of folders, each with a Makefile that has a ``run`` target: sources, options and arguments are
-what ``make -n run`` prints. Numbers above :data:`LARGEST` become that, where they are arguments or ``-D`` sizes;
-``cuda_collection.toml`` has what a program needs instead. A program is judged by what it prints of its own check, else
-by whether it copies and prints the same under every protocol as under ``no-l1`` with the rule ``sc``. Each failure has
-a class, so that the next feature is chosen by numbers. Nothing of a collection is kept.
+A collection is a folder of folders, each with a Makefile that has a ``run`` target: sources, options and arguments
+are what ``make -n run`` prints. Numbers above :data:`LARGEST` become that, where they are arguments or ``-D`` sizes;
+a program that is too large with these is tried with each of :data:`OTHERS`, and counts as too large if none makes it
+right. ``cuda_collection.toml`` has what a program needs instead. A program is judged by what it prints of its own
+check, else by whether it copies and prints the same under every protocol as under ``no-l1`` with the rule ``sc``.
+Each failure has a class, so that the next feature is chosen by numbers. Nothing of a collection is kept.
 """
 
 from __future__ import annotations
@@ -32,9 +33,10 @@ from gpucoh.cuda.programs import Outcome, run_program
 from gpucoh.machines import machine
 
 LARGEST = 256
+OTHERS = (32, 4, 2048)  # the last one for programs that launch nothing for small sizes
 KEPT = ("-D", "-l", "-L", "-std", "--std", "--expt", "--extended", "-rdc", "-use", "--use")
 BUDGET, DEADLOCK_AFTER = 3_000_000, 2_000_000  # core cycles of a launch
-SECONDS, GIB = 70.0, 2.0
+SECONDS, GIB = 40.0, 2.0
 GIVEN = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
 #: What a program prints of its own check.
 BAD = re.compile(r"\b(fail(ed|ure)?|incorrect|mismatch(es)?|error:)\b", re.IGNORECASE)
@@ -67,13 +69,13 @@ class Drawn:
     cycles: dict[str, int] = field(default_factory=dict)
 
 
-def scaled(text: str) -> str:
+def scaled(text: str, largest: int) -> str:
     """An argument or the value of a ``-D``: a number above the largest becomes that."""
-    return re.sub(r"(?<![\w.])\d+$", lambda found: str(min(int(found[0]), LARGEST)), text)
+    return re.sub(r"(?<![\w.])\d+$", lambda found: str(min(int(found[0]), largest)), text)
 
 
-def recipe(folder: Path) -> Recipe:
-    """Read a folder's Makefile.
+def recipe(folder: Path, largest: int) -> Recipe:
+    """Read a folder's Makefile, with numbers up to the largest.
 
     Raises
     ------
@@ -87,28 +89,28 @@ def recipe(folder: Path) -> Recipe:
         if not words or not (words[0].endswith("nvcc") or words[0].startswith("./")):
             continue
         if words[0].startswith("./"):
-            found.arguments = [scaled(word) for word in words[1:]]
+            found.arguments = [scaled(word, largest) for word in words[1:]]
             return found
         place = iter(words[1:])
         for word in place:
             if word == "-o":
                 next(place)
             elif word in ("-I", "-D", "-L", "-l", "-x"):
-                _option(found, word + next(place), folder)
+                _option(found, word + next(place), folder, largest)
             elif word.endswith((".cu", ".cpp", ".cc", ".c", ".cxx")):
                 if (folder / word) not in found.sources:
                     found.sources.append(folder / word)
             else:
-                _option(found, word, folder)
+                _option(found, word, folder, largest)
     raise ValueError((made.stderr.strip().splitlines() or ["make run runs no program"])[-1])
 
 
-def _option(found: Recipe, word: str, folder: Path) -> None:
+def _option(found: Recipe, word: str, folder: Path, largest: int) -> None:
     """Keep an option that changes what is compiled or linked."""
     if word.startswith("-I"):
         word = f"-I{folder / word[2:]}"
     elif match := re.fullmatch(r"(-D\w+=)(\d+)", word):
-        word = match[1] + scaled(match[2])
+        word = match[1] + scaled(match[2], largest)
     elif not word.startswith(KEPT):
         return
     if word not in found.options:
@@ -125,10 +127,21 @@ def classed(message: str) -> str:
 
 
 def examine(folder: Path, protocols: Sequence[str]) -> Drawn:
-    """Build and run a program of a collection under the protocols."""
+    """Build and run a program of a collection under the protocols, with the first numbers that are not too large."""
+    first = _examine(folder, protocols, LARGEST)
+    if first.verdict != "size":
+        return first
+    for largest in OTHERS:
+        drawn = _examine(folder, protocols, largest)
+        if drawn.verdict == "right":
+            return drawn
+    return first
+
+
+def _examine(folder: Path, protocols: Sequence[str], largest: int) -> Drawn:
     drawn, own = Drawn(folder.name), GIVEN["programs"].get(folder.name, {})
     try:
-        found = recipe(folder)
+        found = recipe(folder, largest)
         built = build(found.sources, [*found.options, *own.get("options", ())])
         for path, name in built.ptx:
             drawn.kernels += len(Module((path.read_text(encoding="utf-8"), name)).kernels)
@@ -149,6 +162,8 @@ def examine(folder: Path, protocols: Sequence[str]) -> Drawn:
             drawn.verdict = classed(drawn.why)
         elif BAD.search(text):
             drawn.verdict, drawn.why = "wrong", f"{protocol}: its own check fails"
+            if b": not launched, " in outcome.messages:
+                drawn.verdict, drawn.why = "size", outcome.messages.decode(errors="replace")[:300]
         elif drawn.check == "reference" and wanted not in ("", _printed(outcome)):
             drawn.verdict, drawn.why = "wrong", f"{protocol}: differs from the reference"
         if drawn.verdict:

@@ -15,16 +15,13 @@ that nothing catches.
 from __future__ import annotations
 
 import argparse
-import sys
 import tomllib
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import tomli_w
-
-sys.path.insert(0, str(Path(__file__).resolve().parent))
 import mutants
+import tomli_w
 
 ROOT = Path(__file__).resolve().parents[1]
 #: The lists of planted bugs; the notes of each are beside it.

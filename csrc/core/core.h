@@ -173,6 +173,13 @@ void gpc_cores_free(gpc_cores_t *self);
 /* Ends the launch and removes all blocks (after an abort); the caller clears the pools. */
 void gpc_cores_clear(gpc_cores_t *self);
 
+/* Of a core: its scratchpad, and what barriers of its blocks reduce in. */
+static inline uint32_t
+gpc_scratchpad_words(const gpc_machine_t *machine)
+{
+    return machine->scratchpad_bytes / 4 + machine->blocks_per_core * GPC_BARRIER_WORDS;
+}
+
 /* Blocks of the launch that fit on one core, and the limiting resource ("warps", "registers", ...); 0 with a
  * failure. */
 GPC_MUST_CHECK int gpc_cores_occupancy(const gpc_cores_t *self, const gpc_launch_t *launch, uint32_t *blocks,

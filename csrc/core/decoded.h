@@ -145,9 +145,10 @@ typedef struct gpc_core_launch {
     gpc_lanes_t all_lanes;
     uint64_t may_be_even; /* bit: a vector register; registers of local arrays, which are indexed, cannot be even */
     gpc_range_t *ranges;  /* owned; [num_ranges], by address; NULL: the program has no access by address */
-    uint32_t num_ranges, last_range; /* the last one is where an access was found last */
-    gpc_cycle_t begin, end;          /* end: behind its last block's, 0: not yet */
-    gpc_split_t *splits;             /* owned; [cores][warps_per_core]; NULL: the lanes of a warp are not independent */
+    uint32_t num_ranges, last_range;    /* the last one is where an access was found last */
+    gpc_cycle_t begin, end;             /* end: behind its last block's, 0: not yet */
+    uint32_t *own_vectors, *own_fronts; /* owned; NULL: the cores' arrays have room for its registers */
+    gpc_split_t *splits; /* owned; [cores][warps_per_core]; NULL: the lanes of a warp are not independent */
 } gpc_core_launch_t;
 
 /* Whether a kernel begins after the end of one that is before it in the launch. */

@@ -98,12 +98,16 @@ typedef struct {
 
 _Static_assert(sizeof(gpc_instruction_t) == 32, "the encoding is 32 bytes");
 
+enum { GPC_BARRIER_WORDS = 4 };
+
 typedef struct {
     const gpc_instruction_t *instructions; /* borrowed during a launch call, copied by it */
     uint32_t count;
     uint16_t vector_registers;
+    uint16_t spilled_registers; /* of these, those that do not count against a core's register file */
     uint16_t uniform_registers;
     uint32_t shared_words;  /* scratchpad per block */
+    uint16_t barrier_words; /* of these, those that barriers reduce in, which do not count: GPC_BARRIER_WORDS at most */
     uint32_t constants;     /* words of the constant bank */
     uint32_t buffers;       /* buffer slots */
     bool independent_lanes; /* lanes of a warp that wait for each other make progress: see core/lanes.h */

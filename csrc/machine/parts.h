@@ -149,6 +149,16 @@ typedef struct {
     size_t deciding_bytes;
 } gpc_hang_t;
 
+/* A launch without time (functional.c). */
+typedef struct {
+    bool on;
+    gpc_machine_t machine;       /* of its cores */
+    gpc_core_statistics_t *kept; /* owned; [cores]; NULL: there has been none. What is kept are launches with time */
+    gpc_cycle_t cycles;
+    uint64_t rollovers, events;
+    gpc_cycle_t *trips;
+} gpc_functional_t;
+
 /* From one die or GPU to another. */
 typedef struct {
     uint64_t busy_until, waited; /* in parts of a tick; of all messages, for those before them */
@@ -219,6 +229,7 @@ struct gpc_gpu {
     struct gpc_profile *profile; /* owned; NULL: no profile */
     gpc_gpu_checks_t checks;
     gpc_hang_t hang;
+    gpc_functional_t functional;
 #ifdef GPC_DIE_WINDOWS
     gpc_windows_t windows;
 #endif
@@ -349,6 +360,13 @@ void gpc_gpu_reset_die_links(gpc_gpu_t *gpu);
 /* pages.c: the machine's pages; what a core's access to a page does before its L1 takes it. */
 GPC_MUST_CHECK int gpc_gpu_make_pages(gpc_gpu_t *gpu);
 GPC_MUST_CHECK int gpc_gpu_access_page(gpc_gpu_t *gpu, uint32_t core, gpc_index_t message);
+GPC_MUST_CHECK int gpc_gpu_touch_page(gpc_gpu_t *gpu, uint32_t core, gpc_address_t line); /* its place alone */
+/* functional.c: begins a functional launch, whose caches are then empty; ends it, or nothing. */
+GPC_MUST_CHECK int gpc_gpu_begin_functional(gpc_gpu_t *gpu);
+void gpc_gpu_end_functional(gpc_gpu_t *gpu);
+void gpc_gpu_free_functional(gpc_gpu_t *gpu);
+/* run.c: memory has what the host would read, and no cache anything. */
+void gpc_gpu_empty_caches(gpc_gpu_t *gpu);
 /* Hooks of the fabric, the memory and the cores. */
 int gpc_gpu_arrived(void *world, gpc_node_t node, uint32_t network);
 int gpc_gpu_room(void *world, gpc_node_t node, uint32_t network, uint32_t lane);

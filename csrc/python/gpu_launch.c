@@ -4,19 +4,23 @@
 typedef struct {
     PyObject *kernel, *program, *vector_registers, *uniform_registers, *shared_words, *constants, *buffers, *grid,
         *block;
-    PyObject *placement, *local_address, *local_bytes, *on_gpu, *after;
+    PyObject *placement, *local_address, *local_bytes, *on_gpu, *after, *spilled_registers, *barrier_words;
 } launch_objects_t;
 
 /* Converts the program and the numbers of a launch; the caller converts and releases constants and buffers. */
 static int
 get_launch(const gpc_module_state_t *state, const launch_objects_t *objects, gpc_launch_t *out)
 {
-    uint64_t vector_registers = 0, uniform_registers = 0, placement = 0;
+    uint64_t vector_registers = 0, uniform_registers = 0, spilled_registers = 0, barrier_words = 0, placement = 0;
     out->local_bytes = 0;
     if ((objects->local_address != NULL &&
          gpc_get_u64(state, objects->local_address, "local_address", UINT64_MAX, &out->local_address) != 0) ||
         (objects->local_bytes != NULL &&
          gpc_get_u32(state, objects->local_bytes, "local_bytes", &out->local_bytes) != 0) ||
+        (objects->barrier_words != NULL &&
+         gpc_get_u64(state, objects->barrier_words, "barrier_words", UINT16_MAX, &barrier_words) != 0) ||
+        (objects->spilled_registers != NULL &&
+         gpc_get_u64(state, objects->spilled_registers, "spilled_registers", UINT16_MAX, &spilled_registers) != 0) ||
         (objects->on_gpu != NULL && gpc_get_u32(state, objects->on_gpu, "on_gpu", &out->on_gpu) != 0) ||
         (objects->after != NULL && gpc_get_u64(state, objects->after, "after", UINT64_MAX, &out->after) != 0)) {
         return -1;
@@ -39,6 +43,8 @@ get_launch(const gpc_module_state_t *state, const launch_objects_t *objects, gpc
     out->program.instructions = (const gpc_instruction_t *) (const void *) PyBytes_AS_STRING(objects->program);
     out->program.count = (uint32_t) ((size_t) PyBytes_GET_SIZE(objects->program) / sizeof(gpc_instruction_t));
     out->program.vector_registers = (uint16_t) vector_registers;
+    out->program.spilled_registers = (uint16_t) spilled_registers;
+    out->program.barrier_words = (uint16_t) barrier_words;
     out->program.uniform_registers = (uint16_t) uniform_registers;
     out->placement = (gpc_placement_t) placement;
     return 0;
@@ -95,6 +101,9 @@ gpc_method_launch(PyObject *object, PyObject *args, PyObject *keywords)
         "on_gpu",
         "after",
         "more",
+        "functional",
+        "spilled_registers",
+        "barrier_words",
         NULL,
     };
     const gpc_module_state_t *state = gpc_state_of(object);
@@ -102,16 +111,16 @@ gpc_method_launch(PyObject *object, PyObject *args, PyObject *keywords)
     gpc_buffers_argument_t buffers = {0};
     gpc_sources_argument_t sources = {0};
     PyObject *files = NULL, *reports = NULL;
-    int independent_lanes = 0, more = 0;
+    int independent_lanes = 0, more = 0, functional = 0;
     gpc_launch_t launch = {0};
     PyObject *result = NULL;
     Py_buffer constants;
 
-    if (!PyArg_ParseTupleAndKeywords(args, keywords, "OOOOOOOOOO|OOOOpOOp:launch", (char **) (uintptr_t) names,
+    if (!PyArg_ParseTupleAndKeywords(args, keywords, "OOOOOOOOOO|OOOOpOOppOO:launch", (char **) (uintptr_t) names,
                                      &o.kernel, &o.program, &o.vector_registers, &o.uniform_registers, &o.shared_words,
                                      &o.constants, &o.buffers, &o.grid, &o.block, &o.placement, &files, &reports,
-                                     &o.local_address, &o.local_bytes, &independent_lanes, &o.on_gpu, &o.after,
-                                     &more)) {
+                                     &o.local_address, &o.local_bytes, &independent_lanes, &o.on_gpu, &o.after, &more,
+                                     &functional, &o.spilled_registers, &o.barrier_words)) {
         return NULL;
     }
     if (get_launch(state, &o, &launch) != 0 || gpc_get_words(state, o.constants, "constants", false, &constants) != 0) {
@@ -121,6 +130,7 @@ gpc_method_launch(PyObject *object, PyObject *args, PyObject *keywords)
         set_lists(&launch, &sources, &buffers, &constants);
         launch.program.independent_lanes = independent_lanes != 0;
         launch.more = more != 0;
+        launch.functional = functional != 0;
         result = begin_launch(object, &launch);
     }
     gpc_sources_argument_free(&sources);

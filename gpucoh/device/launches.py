@@ -18,6 +18,9 @@ from gpucoh.machines import Machine
 
 _LARGEST_EXTENT = 2**31 - 1
 
+#: Of a thread on a GPU, at most.
+MOST_REGISTERS = 255
+
 Extent: TypeAlias = int | Sequence[int]
 
 
@@ -103,6 +106,16 @@ def _check_aliases(kernel: str, slots: Sequence[tuple[int, int, bool, str, int]]
             )
 
 
+def spilled_registers(machine: Machine, program: Program, threads: int) -> int:
+    """Registers of a thread that CUDA's assembler would keep in memory, for blocks of this many threads."""
+    if not program.spilled_for or not machine.warps_per_core:
+        return 0
+    warps = -(-threads // machine.lanes_per_warp)
+    together = min(program.spilled_for * warps, machine.warps_per_core)
+    room = machine.registers_per_core // (together * machine.lanes_per_warp)
+    return max(program.vector_registers - min(max(room, 1), MOST_REGISTERS), 0)
+
+
 def occupancy(machine: Machine, program: Program, threads: int) -> dict[str, Any]:
     """The number of blocks of a kernel that fit on a core, and the limiting resource.
 
@@ -117,7 +130,8 @@ def occupancy(machine: Machine, program: Program, threads: int) -> dict[str, Any
     Returns
     -------
     dict
-        ``blocks``, ``warps`` (resident per core), ``limit`` (the limiting resource), ``registers`` (per thread),
+        ``blocks``, ``warps`` (resident per core), ``limit`` (the limiting resource), ``registers`` (per thread, those
+        that are not spilled),
         ``scratchpad_bytes`` (per block), ``instructions`` (of the program).
     """
     warps = -(-threads // machine.lanes_per_warp)
@@ -125,10 +139,11 @@ def occupancy(machine: Machine, program: Program, threads: int) -> dict[str, Any
         "blocks_per_core": machine.blocks_per_core,
         "warps_per_core": machine.warps_per_core // warps,
     }
-    a_warp = program.vector_registers * machine.lanes_per_warp + program.uniform_registers
+    registers = program.vector_registers - spilled_registers(machine, program, threads)
+    a_warp = registers * machine.lanes_per_warp + program.uniform_registers
     if a_warp:
         limits["registers_per_core"] = machine.registers_per_core // (warps * a_warp)
-    scratchpad = 4 * program.shared_words
+    scratchpad = 4 * (program.shared_words - program.barrier_words)
     if scratchpad:
         limits["scratchpad_kib"] = int(machine.scratchpad_kib * 1024) // scratchpad
     limit = min(limits, key=lambda name: limits[name])
@@ -136,7 +151,7 @@ def occupancy(machine: Machine, program: Program, threads: int) -> dict[str, Any
         "blocks": limits[limit],
         "warps": limits[limit] * warps,
         "limit": limit,
-        "registers": program.vector_registers,
+        "registers": registers,
         "scratchpad_bytes": scratchpad,
         "instructions": program.instructions,
     }

@@ -146,10 +146,11 @@ class Assembler:
         live = flow.Liveness(function, self.uniform.__contains__, warp)
         numbers, self.uniform_registers = allocate.colour(function, self.uniform, live, 0)
         self.numbers |= numbers
-        if highest > MAX_VECTOR_REGISTERS or self.uniform_registers > MAX_UNIFORM_REGISTERS:
+        most = isa.OPERAND_NUMBER if function.independent_lanes else MAX_VECTOR_REGISTERS
+        if highest > most or self.uniform_registers > MAX_UNIFORM_REGISTERS:
             raise self._fail(
                 (0, 0),
-                f"needs {highest} registers per thread (allowed: up to {MAX_VECTOR_REGISTERS}): "
+                f"needs {highest} registers per thread (allowed: up to {most}): "
                 "use fewer variables at a time, smaller local arrays, or shared(...)",
             )
         return highest

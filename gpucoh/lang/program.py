@@ -154,6 +154,11 @@ class Program:
     independent_lanes : bool
         Whether lanes of one warp that wait for each other make progress, and whether some of a warp's lanes may
         arrive at a barrier before the others. Such a program has no uniform registers.
+    spilled_for : int
+        Blocks for which the registers of a core must be enough: those beyond are in memory on a GPU, and do not count
+        against a core's registers; 0: all count.
+    barrier_words : int
+        Words of the scratchpad in which barriers reduce; a GPU has them elsewhere, and they do not count.
     files : tuple of (str, int)
         Sources, the kernel's first: file name and first line (from 1). An instruction's ``line`` counts from 0 at
         that line: see :meth:`locate`.
@@ -175,6 +180,8 @@ class Program:
     needs_all_blocks: bool = False
     lanes_needed: int = 0
     independent_lanes: bool = False
+    spilled_for: int = 0
+    barrier_words: int = 0
 
     @property
     def instructions(self) -> int:

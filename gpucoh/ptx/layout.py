@@ -39,6 +39,8 @@ class Layout:
         Of shared memory, without the part whose size the launch gives.
     reduction_at : int
         Of two words of shared memory for reductions at barriers.
+    reduction_bytes : int
+        Bytes of shared memory that these add.
     local_bytes : int
         Of local memory, a thread; grows as functions are inlined.
     symbols : dict
@@ -52,6 +54,11 @@ class Layout:
     symbols: dict[str, None] = field(default_factory=dict)
     most_warps: int = 32
     reduction_at: int = 0
+    reduction_bytes: int = 0
+
+    def __getstate__(self) -> dict[str, object]:
+        """What launches need: not the module, of which translations alone have need."""
+        return vars(self) | {"module": None, "kernel": None}
 
     def __post_init__(self) -> None:
         self.parameter_at, self.parameter_bytes = placed(self.kernel.parameters)
@@ -60,11 +67,12 @@ class Layout:
             shared += [one for one in function.variables.values() if one.space == "shared"]
         sized = [one for one in shared if not _has_open_size(one)]
         self.shared_at, end = placed(sized)
+        self.shared_bytes = counted = -(-end // ALIGNMENT) * ALIGNMENT
         self.reduces_at_barriers = _reduces_at_barriers(self.module, self.kernel)
         if self.reduces_at_barriers:
             self.reduction_at = -(-end // 4) * 4
-            end = self.reduction_at + 8
-        self.shared_bytes = -(-end // ALIGNMENT) * ALIGNMENT
+            self.shared_bytes = -(-(self.reduction_at + 8) // ALIGNMENT) * ALIGNMENT
+        self.reduction_bytes = self.shared_bytes - counted
         self.has_dynamic_shared = len(sized) < len(shared)
         for variable in shared:
             self.shared_at.setdefault(variable.name, self.shared_bytes)

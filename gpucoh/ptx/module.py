@@ -78,6 +78,7 @@ class Function:
     body: list[Statement | Label] = field(default_factory=list)
     is_defined: bool = True
     has_clusters: bool = False
+    least_blocks: int = 1  # of a core, `.minnctapersm`, for which the assembler leaves registers
     #: Labels of `.branchtargets` and `.calltargets` -> the names that they list.
     targets: dict[str, list[str]] = field(default_factory=dict)
     #: Labels of `.callprototype` -> what a function called by a pointer takes and returns.

@@ -260,6 +260,8 @@ def _header(text: str, is_kernel: bool, place: Place) -> Function:
     returns, name, parameters = found.groups()
     function = Function(name, is_kernel, place)
     function.has_clusters = re.search(r"\.(reqnctapercluster|explicitcluster)\b", text) is not None
+    if least := re.search(r"\.minnctapersm\s+(\d+)", text):
+        function.least_blocks = max(int(least[1]), 1)
     function.returns = [variable_of(one, place) for one in _items(returns)]
     function.parameters = [variable_of(one, place) for one in _items(parameters)]
     return function

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from gpucoh.base.errors import KernelError
 from gpucoh.lang import flow, optimise, schedule
@@ -90,6 +90,9 @@ def translate(module: Module, name: str, shown: str | None = None) -> Translatio
     parameters = [Parameter(word, "scalar", U32) for word in names]
     units = [_Source(file) for file in x.files]
     program = Assembler(function, units, parameters, WARP_SZ).assemble()  # type: ignore[arg-type]
+    program = replace(
+        program, spilled_for=kernel.least_blocks, barrier_words=layout.reduction_bytes // 4
+    )
     return Translation(program, layout)
 
 

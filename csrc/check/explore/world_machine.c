@@ -34,7 +34,7 @@ make_machine(gpc_world_t *self)
                                     .l3_mshrs = what->tight ? 1 : lines + 1,
                                     .dies = dies,
                                     .page_bytes = dies > 1 ? GPC_WORLD_LINE_BYTES : 0,
-                                    .gpus = 1,
+                                    .gpus = self->protocol->explored.gpus > 1 ? self->protocol->explored.gpus : 1,
                                     .global_units = 1,
                                     .host_units = 1,
                                     .flit_bytes = 32,

@@ -535,7 +535,7 @@ gpc_race_create(const gpc_cores_t *cores, gpc_stream_t *stream, bool at_perform,
     self->failure = cores->failure;
     self->at_perform = at_perform;
     self->scoped = scoped;
-    self->scratchpad_words = machine->scratchpad_bytes / 4;
+    self->scratchpad_words = gpc_scratchpad_words(machine);
     self->warps_per_block = 1;
     self->threads = calloc(num * machine->warps_per_core, sizeof(*self->threads));
     self->flights = calloc(num * machine->requests_per_core, sizeof(*self->flights));

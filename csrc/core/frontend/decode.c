@@ -346,14 +346,13 @@ may_be_even(const gpc_core_launch_t *self)
 }
 
 static gpc_front_t
-front_of(const gpc_program_t *program, uint32_t cores)
+front_of(const gpc_program_t *program)
 {
     gpc_front_t front = {.scoreboard = (uint32_t) program->vector_registers + program->uniform_registers,
                          .evens = program->vector_registers,
                          .uniforms = program->uniform_registers};
     front.evens = front.evens < GPC_EVEN_REGISTERS ? front.evens : GPC_EVEN_REGISTERS;
     front.words = (front.scoreboard + front.evens + front.uniforms + 15) / 16 * 16;
-    front.stride = cores * front.words;
     return front;
 }
 
@@ -418,9 +417,8 @@ gpc_core_launch_new(const gpc_cores_t *self, const gpc_launch_t *from, gpc_core_
     launch->threads_per_block = from->block[0] * from->block[1] * from->block[2];
     launch->warps_per_block = (launch->threads_per_block + machine->lanes_per_warp - 1) / machine->lanes_per_warp;
     launch->blocks = from->grid[0] * from->grid[1] * from->grid[2];
-    launch->front = front_of(&from->program, machine->cores);
+    launch->front = front_of(&from->program);
     launch->vector_words = from->program.vector_registers * machine->lanes_per_warp;
-    launch->vector_stride = machine->cores * launch->vector_words;
     launch->lanes = machine->lanes_per_warp;
     launch->all_lanes = machine->lanes_per_warp == 64 ? UINT64_MAX : UINT32_MAX;
     if (from->program.independent_lanes) {
@@ -486,5 +484,7 @@ gpc_core_launch_free(gpc_core_launch_t *self)
     free(self->ranges);
     free(self->code);
     free(self->splits);
+    free(self->own_vectors);
+    free(self->own_fronts);
     free(self);
 }

@@ -54,6 +54,10 @@ take_kernel(const gpc_cores_t *self, gpc_core_launch_t *launch)
     const gpc_core_parts_t *parts = self->parts;
     uint32_t *vectors = parts->vectors + (size_t) launch->first_core * self->machine->registers_per_core;
     uint32_t *fronts = parts->fronts + launch->first_core * parts->front_words;
+    if (launch->own_vectors != NULL) {
+        vectors = launch->own_vectors;
+        fronts = launch->own_fronts;
+    }
     for (uint32_t i = 0; i < launch->cores; i++) {
         gpc_core_base_t *base = &parts->bases[launch->first_core + i];
         base->launch = launch;
@@ -70,7 +74,7 @@ take_storage(gpc_cores_t *self, gpc_arena_t *arena)
     gpc_core_parts_t *parts = self->parts;
     size_t cores = machine->cores, warps = cores * machine->warps_per_core;
     parts->stack_entries = 2 * machine->lanes_per_warp + 2;
-    parts->scratchpad_words = machine->scratchpad_bytes / 4;
+    parts->scratchpad_words = gpc_scratchpad_words(machine);
     /* Room for the vector registers of any program; part of one host cache line per warp may be unused. */
     parts->front_words = machine->registers_per_core / machine->lanes_per_warp +
                          machine->warps_per_core * (2 * GPC_UNIFORM_REGISTERS + GPC_EVEN_REGISTERS + 16);
@@ -205,9 +209,9 @@ gpc_cores_occupancy(const gpc_cores_t *self, const gpc_launch_t *launch, uint32_
     const gpc_program_t *program = &launch->program;
     uint32_t warps = 1;
     GPC_TRY(check_shape(self, launch, &warps));
-    uint64_t registers = (uint64_t) warps *
-                         ((uint64_t) program->vector_registers * machine->lanes_per_warp + program->uniform_registers);
-    uint64_t shared_bytes = 4 * (uint64_t) program->shared_words;
+    uint64_t counted = (uint64_t) program->vector_registers - program->spilled_registers;
+    uint64_t registers = warps * (counted * machine->lanes_per_warp + program->uniform_registers);
+    uint64_t shared_bytes = 4 * ((uint64_t) program->shared_words - program->barrier_words);
     if (registers > machine->registers_per_core) {
         return gpc_fail(self->failure, GPC_ERROR_LAUNCH,
                         "kernel '%s': a block needs %" PRIu64 " registers; a core has %u", launch->kernel, registers,
@@ -441,6 +445,19 @@ gpc_cores_prints(const gpc_cores_t *self)
     return &self->parts->prints;
 }
 
+/* Storage of the registers of a kernel, if those that are spilled exceed the cores' register files. */
+static bool
+has_room(gpc_core_launch_t *launch, const gpc_machine_t *machine)
+{
+    size_t warps = (size_t) launch->blocks_per_core * launch->warps_per_block, all = machine->cores * warps;
+    if (warps * launch->vector_words <= machine->registers_per_core) {
+        return true;
+    }
+    launch->own_vectors = calloc(all * launch->vector_words, sizeof *launch->own_vectors);
+    launch->own_fronts = calloc(all * launch->front.words, sizeof *launch->own_fronts);
+    return launch->own_vectors != NULL && launch->own_fronts != NULL;
+}
+
 int
 gpc_cores_add(gpc_cores_t *self, const gpc_launch_t *from)
 {
@@ -462,6 +479,10 @@ gpc_cores_add(gpc_cores_t *self, const gpc_launch_t *from)
     }
     GPC_TRY(status);
     launch->blocks_per_core = blocks;
+    if (!has_room(launch, self->machine)) {
+        gpc_core_launch_free(launch);
+        return gpc_fail(self->failure, GPC_ERROR_MEMORY, "out of memory for a launch of kernel '%s'", from->kernel);
+    }
     return gpc_core_kernels_add(self, launch);
 }
 

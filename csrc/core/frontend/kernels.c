@@ -64,6 +64,8 @@ gpc_core_kernels_add(gpc_cores_t *self, gpc_core_launch_t *kernel)
     kernel->first_die = launch->on_gpu ? (launch->on_gpu - 1) * kernel->dies : 0;
     kernel->cores = machine->cores / dies * kernel->dies;
     kernel->first_core = machine->cores / dies * kernel->first_die;
+    kernel->vector_stride = kernel->cores * kernel->vector_words;
+    kernel->front.stride = kernel->cores * kernel->front.words;
     for (; *end != NULL; end = &(*end)->next) {
         const gpc_core_launch_t *before = *end;
         kernel->number = before->number + 1;

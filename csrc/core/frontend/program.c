@@ -472,6 +472,14 @@ gpc_program_validate(const gpc_program_t *program, gpc_failure_t *failure)
         return gpc_fail(failure, GPC_ERROR_PROGRAM, "%u uniform registers: at most %u are allowed",
                         (unsigned) program->uniform_registers, GPC_UNIFORM_REGISTERS);
     }
+    if (program->barrier_words > GPC_BARRIER_WORDS || program->barrier_words > program->shared_words) {
+        return gpc_fail(failure, GPC_ERROR_PROGRAM, "%u words of barriers: at most %u of %u are allowed",
+                        (unsigned) program->barrier_words, (unsigned) GPC_BARRIER_WORDS, program->shared_words);
+    }
+    if (program->spilled_registers > program->vector_registers) {
+        return gpc_fail(failure, GPC_ERROR_PROGRAM, "%u of %u vector registers are spilled",
+                        (unsigned) program->spilled_registers, (unsigned) program->vector_registers);
+    }
     if (program->independent_lanes && program->uniform_registers != 0) {
         return gpc_fail(failure, GPC_ERROR_PROGRAM, "%u uniform registers: a program of independent lanes has none",
                         (unsigned) program->uniform_registers);

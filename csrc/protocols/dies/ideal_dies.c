@@ -9,12 +9,10 @@
  *          them, at once. What is performed, and the bytes of stores, atomics and of a line's first read, is MCM's,
  *          too. A load behind a store or atomic of its core that may not be performed yet is read at the home, behind
  *          it (IH), and so are those behind such a load.
+ * Sizes    and networks are MCM's; DROP and DROPPED are not sent.
  * Bounds   protocols whose near L2s take no stores (MCM, HMG). FLUSH sends fewer words where a die stores a word often.
  */
 #include "protocols/dies/mcm.h"
-
-/* On MCM's networks, of which it does not use "drop". */
-GPC_MESSAGES(IDEAL_DIES, NEAR_MESSAGES)
 
 /* ---- L1 ---------------------------------------------------------------------------------------------------------- */
 
@@ -132,10 +130,10 @@ GPC_ACTION(act_renew, "take the words that the home has at this instant")
 static const gpc_patch_t l2_patches[] = {
     {L2_V, L2_GETS, GO(L2_V, mcm_act_answer_line), "the home answers cores and near L2s"},
     {L2_V, L2_GETX, GO(L2_V, mcm_act_store), NULL},
-    {L2_V, L2_ATOMIC, GO(L2_V, mcm_act_perform), NULL},
+    {L2_V, L2_ATOMIC, GO(L2_V, mcm_act_atomic), NULL},
     {L2_IS, L2_FILL, GO(L2_V, act_fill_line, mcm_act_answer_lines), NULL},
     {L2_IM, L2_FILL_STORE, GO(L2_V, act_fill_line, mcm_act_store), NULL},
-    {L2_IM, L2_FILL_ATOMIC, GO(L2_V, act_fill_line, mcm_act_perform), NULL},
+    {L2_IM, L2_FILL_ATOMIC, GO(L2_V, act_fill_line, mcm_act_atomic), NULL},
     {L2_I, L2_NEAR_LOAD, GO(L2_NP, act_reserve_way, mcm_act_near_get), "a near line comes once"},
     {L2_I, L2_NEAR_OTHER, GO(L2_I, mcm_act_pass), NULL},
     {L2_N, L2_NEAR_LOAD, GO(L2_N, act_renew, mcm_act_answer_line), "never stale, at no cost"},
@@ -177,7 +175,7 @@ const gpc_protocol_t gpc_protocol_ideal_dies = {
     .model = {[GPC_RULE_RC] = "RCc"},
     .standard_rule = GPC_RULE_RC,
     .controllers = {&l1, &l2},
-    GPC_MESSAGES_OF(IDEAL_DIES),
+    GPC_MESSAGES_OF(MCM),
     .networks = MCM_NETWORKS,
     .order = {.acquire = acquire},
     .declared = {.weak_outcomes = "SB MP"},

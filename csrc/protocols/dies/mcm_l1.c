@@ -9,7 +9,7 @@
  *          dirty words back (FLUSH) and wait likewise. Only a round with an acquire drops copies.
  *          Loads of order relaxed or stronger are read at the line's home, as atomics are performed there. */
 #include "controller/nodes.h"
-#include "protocols/dies/mcm.h"
+#include "protocols/dies/hmg.h"
 
 #define L1_EVENTS(X)                                                                                                   \
     BASELINE_L1_EVENTS(X)                                                                                              \
@@ -22,13 +22,13 @@ BASELINE_L1_EVENTS(BASELINE_SAME)
 #define L1_UNIT(FIELD)                                                                                                 \
     FIELD(PLAIN, uint32_t, awaited) /* answers to come in this round */                                                \
     FIELD(PLAIN, uint8_t, drops)    /* it is an acquire's */                                                           \
-    FIELD(PLAIN, uint8_t, again)    /* what the next round is for: bits ACQUIRE and RELEASE; 0: there is none */
+    FIELD(PLAIN, uint8_t, again)    /* what the next round is for: bits ACQUIRE to RELEASE_SYS; 0: there is none */
 GPC_METADATA(l1, unit, L1_UNIT)
 #define L1_WARP(FIELD)                                                                                                 \
     FIELD(PLAIN, uint8_t, rounds) /* that its last acquire awaits: 0 to 2 */                                           \
     FIELD(PLAIN, uint8_t, meets)  /* it releases or completes a barrier: 1 + the rounds that this awaits; 0: neither */
 GPC_METADATA(l1, warp, L1_WARP)
-enum { ACQUIRE = 1, RELEASE = 2 };
+enum { ACQUIRE = 1, RELEASE = 2, RELEASE_GPU = 4, RELEASE_SYS = 8 };
 
 /* ---- lines ------------------------------------------------------------------------------------------------------- */
 
@@ -99,7 +99,8 @@ static const gpc_cell_t l1_table[L1_NUM_STATES][L1_NUM_EVENTS] = {
         [L1_ACQUIRE] = GO(L1_II, act_release_way),
     },
     [L1_II] = { /* no way: never a victim */
-        [L1_LOAD] = GO(L1_II, mcm_act_read), /* no merging: the outstanding read may be older than a store or an acquire */
+        /* no merging: the outstanding read may be older than a store or an acquire */
+        [L1_LOAD] = GO(L1_II, mcm_act_read),
         [L1_LOAD_HOME] = GO(L1_II, mcm_act_read_home),
         [L1_STORE] = GO(L1_II, mcm_act_send_store),
         [L1_ATOMIC] = GO(L1_II, mcm_act_send_atomic),
@@ -130,28 +131,33 @@ u_classify(const gpc_step_t *x)
     return answer ? l1_unit(x->unit)->awaited > 1 ? U_DROPPED : U_LAST_DROPPED : GPC_NO_EVENT;
 }
 
+/* The banks of so many dies. */
 static int
-ask_die(gpc_step_t *x, uint8_t type)
+ask_dies(gpc_step_t *x, uint8_t type, uint32_t first, uint32_t dies, uint8_t scope)
 {
     uint32_t banks = x->unit->machine->partitions / x->unit->machine->dies;
-    gpc_node_t first = gpc_node_of(x->unit, GPC_AT_BANK);
-    first = (gpc_node_t) (first + gpc_die_of(x->unit->nodes, x->unit->node) * banks);
-    for (uint32_t i = 0; i < banks; i++) {
-        gpc_msg_t *msg = gpc_new_message(x, type, (gpc_node_t) (first + i));
+    for (uint32_t i = first * banks; i < (first + dies) * banks; i++) {
+        gpc_msg_t *msg = gpc_new_message(x, type, (gpc_node_t) (gpc_node_of(x->unit, GPC_AT_BANK) + i));
         msg->request = GPC_NONE;
         msg->lanes = GPC_NONE;
+        msg->scope = scope;
         GPC_TRY(gpc_send(x, msg));
     }
-    l1_unit(x->unit)->awaited += banks;
+    l1_unit(x->unit)->awaited += dies * banks;
     return GPC_OK;
 }
 
 static int
 begin_round(gpc_step_t *x, uint8_t what)
 {
+    uint32_t die = gpc_die_of(x->unit->nodes, x->unit->node), dies, first = mcm_first_die(x->unit, &dies);
     l1_unit(x->unit)->drops = what & ACQUIRE;
-    GPC_TRY(what & ACQUIRE ? ask_die(x, MCM_DROP) : GPC_OK);
-    return what & RELEASE ? ask_die(x, FLUSH_FLUSH) : GPC_OK;
+    GPC_TRY(what & ACQUIRE ? ask_dies(x, MCM_DROP, die, 1, x->scope) : GPC_OK);
+    GPC_TRY(what & RELEASE ? ask_dies(x, FLUSH_FLUSH, die, 1, x->scope) : GPC_OK);
+    if (what & RELEASE_SYS) {
+        return ask_dies(x, HMG_REL, 0, x->unit->machine->dies, GPC_SCOPE_SYS);
+    }
+    return what & RELEASE_GPU ? ask_dies(x, HMG_REL, first, dies, GPC_SCOPE_GPU) : GPC_OK;
 }
 
 /* *rounds: what the warp awaits. */
@@ -237,6 +243,35 @@ static const gpc_table_t flush_unit_table = {
     GPC_TABLE("L1.boundaries", OVER_UNIT, F, f_table, u_classify),
     .causes = {ON(GPC_MSG_ACQUIRE, F_ACQUIRE), ON(GPC_MSG_RELEASE, F_RELEASE)}};
 
+#define R_STATES(X) X(R_ON, STABLE, "always on")
+#define R_EVENTS(X)                                                                                                    \
+    X(R_RELEASE, "a release of a warp")                                                                                \
+    X(R_RELEASED, "no copy is left that a bank has invalidated; more banks will answer")                               \
+    X(R_LAST_RELEASED, "the last bank has answered")
+GPC_FSM(R, R_STATES, R_EVENTS)
+GPC_SAME_NUMBER(R_RELEASED, U_DROPPED);
+GPC_SAME_NUMBER(R_LAST_RELEASED, U_LAST_DROPPED);
+
+GPC_ACTION(act_ask_release, "send REL to every bank of the scope; if some have yet to answer, afterwards")
+{
+    bool all = x->scope == GPC_SCOPE_SYS || !mcm_has_gpu_homes(x->unit);
+    l1_warp(x->unit, x->warp)->meets = 1;
+    return join_round(x, all ? RELEASE_SYS : RELEASE_GPU, &l1_warp(x->unit, x->warp)->meets);
+}
+
+/* clang-format off */
+static const gpc_cell_t r_table[R_NUM_STATES][R_NUM_EVENTS] = {
+    [R_ON] = {
+        [R_RELEASE] = GO(R_ON, act_ask_release),
+        [R_RELEASED] = GO(R_ON, act_count_down),
+        [R_LAST_RELEASED] = GO(R_ON, act_count_down, act_end_round),
+    },
+};
+/* clang-format on */
+
+static const gpc_table_t hmg_unit_table = {GPC_TABLE("L1.releases", OVER_UNIT, R, r_table, u_classify),
+                                           .causes = {ON(GPC_MSG_RELEASE, R_RELEASE)}};
+
 static uint8_t
 route(const gpc_controller_t *unit, const gpc_msg_t *msg)
 {
@@ -257,6 +292,7 @@ mcm_role(const gpc_controller_t *unit)
     .role = mcm_role, .begins = 1u << MCM_TABLE_LINES
 const gpc_controller_type_t mcm_l1 = {L1_TYPE, .tables = {&lines, &unit_table}};
 const gpc_controller_type_t flush_l1 = {L1_TYPE, .tables = {&lines, &flush_unit_table}};
+const gpc_controller_type_t hmg_l1 = {L1_TYPE, .tables = {&lines, &hmg_unit_table}};
 
 /* ---- order ------------------------------------------------------------------------------------------------------- */
 
@@ -264,7 +300,14 @@ int
 mcm_acquire(gpc_controller_t *l1, uint16_t warp, uint8_t scope)
 {
     return l1->machine->dies > 1 ? gpc_controller_order(l1, MCM_TABLE_UNIT, GPC_MSG_ACQUIRE, warp, scope)
-                                 : gpc_controller_flash(l1, MCM_TABLE_LINES, GPC_MSG_ACQUIRE, L1_ACQUIRE);
+                                 : mcm_drop_l1(l1, warp, scope);
+}
+
+int
+mcm_drop_l1(gpc_controller_t *l1, uint16_t warp, uint8_t scope)
+{
+    (void) warp, (void) scope;
+    return gpc_controller_flash(l1, MCM_TABLE_LINES, GPC_MSG_ACQUIRE, L1_ACQUIRE);
 }
 
 int

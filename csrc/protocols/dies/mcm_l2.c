@@ -21,15 +21,46 @@ is_home(const gpc_step_t *x)
     return gpc_home_of(x->unit, x->line) == x->unit->node;
 }
 
+uint32_t
+mcm_first_die(const gpc_controller_t *unit, uint32_t *dies)
+{
+    *dies = unit->machine->dies / (mcm_has_gpu_homes(unit) ? unit->machine->gpus : 1);
+    return gpc_die_of(unit->nodes, unit->node) / *dies * *dies;
+}
+
+gpc_node_t
+mcm_bank_in(const gpc_controller_t *unit, uint32_t die)
+{
+    uint32_t banks = unit->homes.banks.divisor;
+    return (gpc_node_t) (unit->homes.first_bank + die * banks + unit->index % banks);
+}
+
+gpc_node_t
+mcm_gpu_home(const gpc_controller_t *unit, gpc_address_t line)
+{
+    uint32_t dies, first = mcm_first_die(unit, &dies);
+    gpc_node_t home = gpc_home_of(unit, line);
+    bool here = !mcm_has_gpu_homes(unit) || gpc_die_of(unit->nodes, home) / dies * dies == first;
+    return here ? home : mcm_bank_in(unit, first + (uint32_t) (gpc_quotient(unit->homes.page, line) % dies));
+}
+
+/* The bank that this one asks for the line. */
+static gpc_node_t
+next_of(const gpc_step_t *x)
+{
+    gpc_node_t gpu_home = mcm_gpu_home(x->unit, x->line);
+    return gpu_home == x->unit->node ? gpc_home_of(x->unit, x->line) : gpu_home;
+}
+
 bool
 mcm_may_wait(const gpc_step_t *x)
 {
     const gpc_tags_t *tags = &x->unit->arrays[0];
-    uint32_t free = 0;
+    uint32_t kept = mcm_gpu_home(x->unit, x->line) != x->unit->node && mcm_has_gpu_homes(x->unit) ? 2 : 1, free = 0;
     for (gpc_index_t way = gpc_tags_set_of(tags, x->line) * tags->ways, end = way + tags->ways; way < end; way++) {
         free += !gpc_tags_present(tags, way) || tags->tags[way].mshr == GPC_NONE;
     }
-    return free > 1 && gpc_mshr_room(&x->unit->mshrs) > 1;
+    return free > kept && gpc_mshr_room(&x->unit->mshrs) > kept;
 }
 
 gpc_event_id_t
@@ -66,13 +97,29 @@ mcm_l2_classify(const gpc_step_t *x)
 
 /* ---- the home ---------------------------------------------------------------------------------------------------- */
 
-/* What a near bank has passed on is answered to the core. */
+static bool
+is_near(const gpc_msg_t *asked)
+{
+    return asked->type == MCM_NEAR_GETS || asked->type == MCM_PASSED_NEAR;
+}
+
+/* What a near bank has passed on is answered to the core, or to the near bank of the core's die that wants the line. */
+static gpc_node_t
+destination_of(const gpc_controller_t *unit, const gpc_msg_t *asked)
+{
+    bool passed = asked->type == MCM_PASSED_NEAR;
+    return passed                         ? mcm_bank_in(unit, gpc_die_of(unit->nodes, asked->requester))
+           : asked->type == MCM_NEAR_GETS ? asked->source
+                                          : asked->requester;
+}
+
 static int
 answer(gpc_step_t *x, gpc_index_t to, uint8_t type)
 {
-    bool near = gpc_msg_at(x->unit->messages, to)->type == MCM_NEAR_GETS;
-    gpc_msg_t *msg = gpc_new_answer(x, to, near ? MCM_NEAR_DATA : type);
-    msg->destination = near ? msg->destination : msg->requester;
+    const gpc_msg_t *asked = gpc_msg_at(x->unit->messages, to);
+    gpc_node_t destination = destination_of(x->unit, asked);
+    gpc_msg_t *msg = gpc_new_answer(x, to, is_near(asked) ? MCM_NEAR_DATA : type);
+    msg->destination = destination;
     return gpc_send(x, msg);
 }
 
@@ -101,7 +148,7 @@ GPC_SHARED_ACTION(mcm_act_store, "write the store's words, send ACK to the core"
     return answer_writer(x, MCM_ACK);
 }
 
-GPC_SHARED_ACTION(mcm_act_perform, "perform the atomic, send its old values to the core")
+GPC_SHARED_ACTION(mcm_act_atomic, "perform the atomic, send its old values to the core")
 {
     (void) gpc_act(writer_act_perform, x);
     return answer_writer(x, MCM_ATOMIC_DATA);
@@ -112,17 +159,34 @@ GPC_SHARED_ACTION(mcm_act_perform, "perform the atomic, send its old values to t
 GPC_SHARED_ACTION(mcm_act_near_get, "send NEAR_GETS to the home; the load becomes pending")
 {
     gpc_count(x, load_misses);
-    GPC_TRY(gpc_send(x, gpc_new_message(x, MCM_NEAR_GETS, gpc_home_of(x->unit, x->line))));
+    GPC_TRY(gpc_send(x, gpc_new_message(x, MCM_NEAR_GETS, next_of(x))));
     return gpc_keep_pending(x);
+}
+
+static uint8_t
+passed_type(uint8_t cause)
+{
+    switch (cause) {
+        case MCM_GETX:
+        case MCM_PASSED_GETX:
+            return MCM_PASSED_GETX;
+        case MCM_ATOMIC:
+        case MCM_PASSED_ATOMIC:
+            return MCM_PASSED_ATOMIC;
+        case MCM_NEAR_GETS:
+            return MCM_PASSED_NEAR;
+        default:
+            return MCM_PASSED_GETS;
+    }
 }
 
 GPC_SHARED_ACTION(mcm_act_pass, "pass the request on to the home")
 {
-    uint8_t type = x->cause == MCM_GETX     ? MCM_PASSED_GETX
-                   : x->cause == MCM_ATOMIC ? MCM_PASSED_ATOMIC
-                                            : MCM_PASSED_GETS;
-    x->unit->statistics->load_misses += type == MCM_PASSED_GETS;
-    return gpc_send(x, gpc_new_request(x, type));
+    uint8_t type = passed_type(x->cause);
+    x->unit->statistics->load_misses += type == MCM_PASSED_GETS || type == MCM_PASSED_NEAR;
+    gpc_msg_t *msg = gpc_new_request(x, type);
+    msg->destination = next_of(x);
+    return gpc_send(x, msg);
 }
 
 GPC_SHARED_ACTION(mcm_act_take_line, "fill the way with the line")
@@ -136,7 +200,7 @@ static int
 answer_from_message(gpc_step_t *x, gpc_index_t to, uint8_t type)
 {
     const gpc_msg_t *asked = gpc_msg_at(x->unit->messages, to);
-    gpc_msg_t *msg = gpc_new_message(x, type, asked->source);
+    gpc_msg_t *msg = gpc_new_message(x, is_near(asked) ? MCM_NEAR_DATA : type, destination_of(x->unit, asked));
     msg->requester = asked->requester;
     msg->request = asked->request;
     msg->warp = asked->warp;
@@ -162,7 +226,7 @@ static const gpc_cell_t l2_table[L2_NUM_STATES][L2_NUM_EVENTS] = {
     [L2_V] = {
         [L2_GETS] = GO(L2_V, mcm_act_answer_line),
         [L2_GETX] = GO(L2_V, mcm_act_store),
-        [L2_ATOMIC] = GO(L2_V, mcm_act_perform),
+        [L2_ATOMIC] = GO(L2_V, mcm_act_atomic),
         [L2_EVICT_CLEAN] = GO(L2_I),
         [L2_EVICT_DIRTY] = GO(L2_I, act_write_back),
         [L2_DROP] = GO(L2_V),
@@ -181,7 +245,7 @@ static const gpc_cell_t l2_table[L2_NUM_STATES][L2_NUM_EVENTS] = {
         [L2_ATOMIC] = HOLD_LINE,
         [L2_EVICT_CLEAN] = NOT_A_VICTIM,
         [L2_FILL_STORE] = GO(L2_V, act_fill_line, mcm_act_store),
-        [L2_FILL_ATOMIC] = GO(L2_V, act_fill_line, mcm_act_perform),
+        [L2_FILL_ATOMIC] = GO(L2_V, act_fill_line, mcm_act_atomic),
         [L2_DROP] = GO(L2_IM),
     },
     [L2_N] = {

@@ -1,5 +1,5 @@
-/* planted.c: bugs planted in MCM, FLUSH and IDEAL-DIES: lines of other dies that survive an acquire, a store or a kernel, words
- * that are not written back, answers that come early, channels out of order. */
+/* planted.c: bugs planted in MCM, FLUSH and IDEAL-DIES: lines of other dies that survive an acquire, a store or a
+ * kernel, words that are not written back, answers that come early, channels out of order. */
 #include "controller/nodes.h"
 #include "tests/mutants.h"
 

@@ -38,8 +38,15 @@ def made(root: Path, name: str, arguments: str, program: str = PROGRAM) -> None:
 
 
 @needs_nvcc
-def test_programs_are_drawn_run_and_classed(tmp_path: Path) -> None:
+def test_programs_are_drawn_run_and_classed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(collection, "BUDGET", 100_000)
     made(tmp_path, "large-cuda", "100000")
+    blocks = PROGRAM.replace("1, n>>>", "n / 1024, 64>>>").replace("x[n - 1]", "x[0]")
+    made(tmp_path, "blocks-cuda", "100000", blocks)  # none for 256
+    waits = "long t = clock64(); while (clock64() - t < 2000L * n); if ("
+    made(tmp_path, "waits-cuda", "9000", PROGRAM.replace("if (", waits))
     made(tmp_path, "fft-cuda", "1", "#include <cufft.h>\n")
     made(tmp_path, "wrong-cuda", "8", PROGRAM.replace("last == n", "last == 9"))
     made(tmp_path, "reads-cuda", "8", '#include "absent.h"\n')
@@ -50,23 +57,30 @@ def test_programs_are_drawn_run_and_classed(tmp_path: Path) -> None:
     right = drawn["large-cuda"]
     assert (right.verdict, right.arguments, right.check) == ("right", "256", "own")
     assert set(right.cycles) == {"mesi", "tc-weak"}
-    ends = {name: one.verdict for name, one in drawn.items() if name != "large-cuda"}
+    others = {"blocks-cuda": "2048", "waits-cuda": "32"}
+    assert {name: drawn[name].arguments for name in others} == others
+    ends = {name: one.verdict for name, one in drawn.items() if one.verdict != "right"}
     assert ends == {
         "fft-cuda": "library: cufft",
         "wrong-cuda": "wrong",
         "reads-cuda": "compiler",
     }
-    assert "- right: 1\n" in collection.table(list(drawn.values()), ["mesi", "tc-weak"])
+    assert "- right: 3\n" in collection.table(list(drawn.values()), ["mesi", "tc-weak"])
 
 
 @pytest.mark.parametrize(
     ("message", "wanted"),
     [
         ("the launch exceeds its budget of 3 core cycles", "size"),
-        ("kernel 'k': texture references are not supported", "feature: texture"),
+        ("kernel 'k': texture references are not supported", "feature: texture references"),
         ("exit status 1: cannot open file x.txt", "data"),
         ('bad.cu(3): error: identifier "cublasCgemm" is undefined', "library: cublasCgemm"),
         ("SIGSEGV", "crash: SIGSEGV"),
+        (
+            "the program calls cudaGraphLaunch, which gpucoh's CUDA runtime does not have",
+            "feature: cudaGraphLaunch",
+        ),
+        ("exit status 1 Usage: main num_clusters file: file not found", "data"),
         ("something else", "other"),
     ],
 )
@@ -76,4 +90,4 @@ def test_a_failure_has_a_class(message: str, wanted: str) -> None:
 
 def test_numbers_become_small_where_they_end_an_argument() -> None:
     given = ("100", "5000", "-n=536870912", "file2000.txt", "0.3000", "x1024")
-    assert [collection.scaled(one) for one in given] == ["100", "256", "-n=256", *given[3:]]
+    assert [collection.scaled(one, 256) for one in given] == ["100", "256", "-n=256", *given[3:]]
