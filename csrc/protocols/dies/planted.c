@@ -107,6 +107,19 @@ GPC_ACTION(act_acquire_of_gpu, "send DROP as for scope gpu")
     return mutant_base_act(x, "ask");
 }
 
+/* ---- ideal-dies -------------------------------------------------------------------------------------------------- */
+
+GPC_ACTION(act_take_as_sent, "take the words that the home has sent")
+{
+    gpc_merge_words(gpc_line_words(x), x->msg->data, gpc_all_words(x->unit));
+    return GPC_OK;
+}
+
+GPC_ACTION(act_read_near, "send GETS, which the near L2 answers")
+{
+    return mutant_base_act(x, "read");
+}
+
 PLANTED(dies) = {
     BUG("mcm!acquire-keeps-copies", "an acquire drops nothing, in the L1 and in the near L2", NULL,
         WITH(order.acquire, NULL)),
@@ -219,4 +232,15 @@ PLANTED(dies) = {
         NULL, DROP("L2", "GP", "DROP_GPU", "release_way"), STAY("L2", "GP", "DROP_GPU")),
     BUG("sw-hier!gpu-acquire-keeps-lines", "an acquire of scope gpu keeps near lines", NULL,
         DROP("L2.acquires", "ON", "DROP", "drop_near")),
+
+    BUG("ideal-dies!near-line-stays", "a hit in a near L2 returns the words of the last one that renewed the line",
+        NULL, DROP("L2", "N", "NEAR_LOAD", "renew")),
+    BUG("ideal-dies!line-as-sent", "a line that comes has the words that the home has sent, and hits do not renew them",
+        NULL, REPLACE("L2", "NP", "NEAR_DATA", "renew", act_take_as_sent), DROP("L2", "N", "NEAR_LOAD", "renew")),
+    BUG("ideal-dies!line-of-later-words", "a line that a store has passed on its way brings the newest words", NULL,
+        NEXT("L2", "NP", "NEAR_OTHER", "NP")),
+    BUG("ideal-dies!acquire-keeps-copies", "an acquire drops nothing", NULL, WITH(order.acquire, NULL)),
+    BUG("ideal-dies!load-passes-store", "a load behind a store of its core hits the near line", NULL,
+        REPLACE("L1", "IH", "LOAD LOAD_PAST", "read_home", act_read_near)),
+    BUG("ideal-dies!between-unordered", "what a near L2 passes on is declared unordered", NULL, UNORDERED("between")),
     {0}};
