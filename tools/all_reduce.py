@@ -1,6 +1,7 @@
 """Which fences an all-reduce needs: ``tests/verification/all_reduce.toml`` and ``docs/all-reduce.md``.
 
     python tools/all_reduce.py --run --explore [WHAT ...]   run and explore all rows or these; note what is found
+    python tools/all_reduce.py --run --explore -p NAME,..   the same under these protocols alone, beside what is noted
     python tools/all_reduce.py --docs                       write the table of docs/all-reduce.md
 
 A row is a change of ``examples/cuda/all_reduce.cu`` or ``low_latency.cu``. It is run in each form on two and four GPUs,
@@ -202,13 +203,14 @@ def ran(row: Row, form: str, protocol: str, machine: str, check: bool = False) -
         return ("right", "wrong", "hangs")[max(int(fault.numpy()[0]) for fault in faults)]
 
 
-def run_row(row: Row) -> None:
+def run_row(row: Row, names: Sequence[str]) -> None:
     """Note how the program ends: form and machine -> end if not right -> protocols; and form -> end with checks."""
-    row["ran"] = {}
+    noted = row.setdefault("ran", {})
     for form, machines in COLUMNS[row.get("program", "all_reduce")].values():
         for machine in machines:
-            ends = {name: ran(row, form, name, machine) for name in coherent()}
-            row["ran"][f"{form or 'LOW_LATENCY'} {machine}"] = _grouped(ends)
+            case = f"{form or 'LOW_LATENCY'} {machine}"
+            ends = {name: ran(row, form, name, machine) for name in names}
+            noted[case] = _grouped(_ungrouped(noted.get(case, {})) | ends)
     row["check"] = {
         form or "LOW_LATENCY": ran(row, form, CHECKED_UNDER, CHECKED_ON, check=True)
         for form in dict(COLUMNS[row.get("program", "all_reduce")].values())
@@ -216,11 +218,12 @@ def run_row(row: Row) -> None:
     print(row["what"], row["ran"], flush=True)
 
 
-def explore_row(row: Row) -> None:
+def explore_row(row: Row, names: Sequence[str]) -> None:
     """Note what PTX promises of the row's model, and how exploring it ends where not well: end -> protocols."""
     if (promise := promised(row)) is not None:
         row["ptx"] = promise
-        row["explored"] = _grouped({name: explored(row, name) for name in coherent()})
+        ends = {name: explored(row, name) for name in names}
+        row["explored"] = _grouped(_ungrouped(row.get("explored", {})) | ends)
         print(row["what"], row["explored"], flush=True)
 
 
@@ -229,15 +232,23 @@ def _grouped(ends: dict[str, str]) -> dict[str, str]:
     return {end: " ".join(name for name in ends if ends[name] == end) for end in bad}
 
 
-def find(wanted: list[str], parts: Sequence[Callable[[Row], None]]) -> int:
-    """Do these parts for the rows, and note what is found."""
+def _ungrouped(found: dict[str, str]) -> dict[str, str]:
+    """How each protocol ends, in their order."""
+    bad = {name: end for end, names in found.items() for name in names.split()}
+    return {name: bad.get(name, "right") for name in coherent()}
+
+
+def find(
+    wanted: list[str], names: Sequence[str], parts: Sequence[Callable[[Row, Sequence[str]], None]]
+) -> int:
+    """Do these parts for the rows under these protocols, and note what is found."""
     rows = read_rows()
     if unknown := set(wanted) - {row["what"] for row in rows}:
         print(f"unknown row {min(unknown)!r}: {FACTS.name} has the known ones")
         return 2
     for row, part in itertools.product(rows, parts):
         if not wanted or row["what"] in wanted:
-            part(row)
+            part(row, names)
     comments = [
         line for line in FACTS.read_text(encoding="utf-8").splitlines() if line.startswith("#")
     ]
@@ -315,10 +326,14 @@ def main() -> int:
     parser.add_argument("--run", action="store_true")
     parser.add_argument("--explore", action="store_true")
     parser.add_argument("--docs", action="store_true")
+    parser.add_argument("-p", "--protocols", help="by default all that promise a memory model")
     parser.add_argument("what", nargs="*")
     given = parser.parse_args()
+    names = given.protocols.split(",") if given.protocols else coherent()
+    if unknown := set(names) - set(coherent()):
+        parser.error(f"{min(unknown)!r} is no protocol with a memory model")
     parts = [part for part, asked in ((run_row, given.run), (explore_row, given.explore)) if asked]
-    status = find(given.what, parts) if parts else 0
+    status = find(given.what, names, parts) if parts else 0
     if given.docs:
         generated.rewrite_named(PAGE, PARTS)
     return status

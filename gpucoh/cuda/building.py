@@ -35,7 +35,7 @@ _UNDEFINED = re.compile(r"undefined (?:reference to|symbol:?) [`']?(.+?)'?$")
 _LINKED = (".o", ".a", ".so")
 # Libraries whose functions the runtime, or headers of the folder `include`, have.
 _REPLACED = re.compile(
-    r"-l(cuda|cudart|cudart_static|cudadevrt|(cublas|cusparse|curand|culibos)(Lt)?(_static)?)"
+    r"-l(cuda|cudart|cudart_static|cudadevrt|(cublas|cusparse|curand|nccl|culibos)(Lt)?(_static)?)"
 )
 _CXX = (".cpp", ".cc", ".cxx")
 _SEPARATE = re.compile(

@@ -1,4 +1,4 @@
-"""Do `mcm` and `flush` keep their promises on dies, without deadlock, and are the planted bugs of `mcm` found there?"""
+"""Do `mcm`, `flush` and `ideal-dies` keep their promises, without deadlock, and are the bugs planted in `mcm` found?"""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ MACHINES = {
     "two-gpus": {"dies": 4, "gpus": 2, **LINK},
     "scarce": {"dies": 2, "l2_kib": 8, "l2_ways": 2, "l2_mshrs": 2, "l1_mshrs": 4, **LINK},
 }
-PROTOCOLS = ("mcm", "flush")
+PROTOCOLS = ("mcm", "flush", "ideal-dies")
 WORKLOADS = ("bfs", "cl", "dlb", "fg-share", "spm_g", "stn", "synthetic", "uts", "vpr", "sr")
 
 

@@ -15,7 +15,7 @@
 /*     name         class network bytes word line   */
 #define MCM_FIRST_MESSAGES(X, P)                                                                                        \
     BASELINE_MESSAGES(X, P)                                                                                             \
-    X(P, GETS_HOME,     REQ, 0,  8, 0, false, "read request of order relaxed or stronger, read at the line's home")
+    X(P, GETS_HOME,     REQ, 0,  8, 0, false, "read request that must be read at the line's home")
 #define MCM_NEAR_MESSAGES(X, P)                                                                                         \
     X(P, NEAR_GETS,     REQ, 3,  8, 0, false, "a near L2 wants the line")                                               \
     X(P, PASSED_GETS,   REQ, 3,  8, 0, false, "a core's read request, passed on")                                       \
@@ -99,11 +99,28 @@ gpc_event_id_t mcm_l2_classify(const gpc_step_t *x);
 /* Whether a near line may wait for its home: it leaves an MSHR and a way of the set to lines of this die, for which
  * another die's near lines may wait. */
 bool mcm_may_wait(const gpc_step_t *x);
+/* Whether x is a request about another die's line, and whether a read that the near bank may answer: under protocols
+ * with GPU homes also one of order relaxed or stronger, at the GPU home, unless its scope is sys. */
+bool mcm_is_near(const gpc_step_t *x);
+bool mcm_is_near_read(const gpc_step_t *x);
 GPC_DECLARE_ACTION(mcm_act_answer_line);
+GPC_DECLARE_ACTION(mcm_act_answer_lines);
 GPC_DECLARE_ACTION(mcm_act_store);
 GPC_DECLARE_ACTION(mcm_act_atomic);
 GPC_DECLARE_ACTION(mcm_act_near_get);
+GPC_DECLARE_ACTION(mcm_act_take_line);
+GPC_DECLARE_ACTION(mcm_act_answer_lines);
+GPC_DECLARE_ACTION(mcm_act_pass_line);
 GPC_DECLARE_ACTION(mcm_act_pass);
+GPC_DECLARE_ACTION(mcm_act_take_line);
+
+/* L1: requests to the bank of the core's die, which has the line or is near it; its die, of which lines banks are near
+ * (mcm_l1.c). */
+GPC_DECLARE_ACTION(mcm_act_read);
+GPC_DECLARE_ACTION(mcm_act_read_home);
+GPC_DECLARE_ACTION(mcm_act_send_store);
+GPC_DECLARE_ACTION(mcm_act_send_atomic);
+uint32_t mcm_role(const gpc_controller_t *unit);
 
 /* L1: the parts of an acquire and a release, and what waits for them (mcm_l1.c). */
 GPC_MUST_CHECK int mcm_acquire(gpc_controller_t *l1, uint16_t warp, uint8_t scope);

@@ -28,7 +28,8 @@ GPC_METADATA(l1, unit, L1_UNIT)
     FIELD(PLAIN, uint8_t, rounds) /* that its last acquire awaits: 0 to 2 */                                           \
     FIELD(PLAIN, uint8_t, meets)  /* it releases or completes a barrier: 1 + the rounds that this awaits; 0: neither */
 GPC_METADATA(l1, warp, L1_WARP)
-enum { ACQUIRE = 1, RELEASE = 2, RELEASE_GPU = 4, RELEASE_SYS = 8 };
+/* SYS: of scope sys, where it differs (mcm_has_gpu_homes). */
+enum { ACQUIRE = 1, ACQUIRE_SYS = 2, RELEASE = 4, RELEASE_GPU = 8, RELEASE_SYS = 16 };
 
 /* ---- lines ------------------------------------------------------------------------------------------------------- */
 
@@ -50,24 +51,24 @@ ask(gpc_step_t *x, uint8_t type)
     return gpc_send_and_wait(x, msg);
 }
 
-GPC_ACTION(act_read, "send GETS; the load becomes pending")
+GPC_SHARED_ACTION(mcm_act_read, "send GETS; the load becomes pending")
 {
     gpc_count(x, load_misses);
     return ask(x, MCM_GETS);
 }
 
-GPC_ACTION(act_read_home, "send GETS_HOME; the load becomes pending")
+GPC_SHARED_ACTION(mcm_act_read_home, "send GETS_HOME; the load becomes pending")
 {
     gpc_count(x, load_misses);
     return ask(x, MCM_GETS_HOME);
 }
 
-GPC_ACTION(act_store, "send GETX with the store's words; the store becomes pending")
+GPC_SHARED_ACTION(mcm_act_send_store, "send GETX with the store's words; the store becomes pending")
 {
     return ask(x, MCM_GETX);
 }
 
-GPC_ACTION(act_atomic, "send ATOMIC with the lane list; the atomic becomes pending")
+GPC_SHARED_ACTION(mcm_act_send_atomic, "send ATOMIC with the lane list; the atomic becomes pending")
 {
     return ask(x, MCM_ATOMIC);
 }
@@ -75,34 +76,35 @@ GPC_ACTION(act_atomic, "send ATOMIC with the lane list; the atomic becomes pendi
 /* clang-format off */
 static const gpc_cell_t l1_table[L1_NUM_STATES][L1_NUM_EVENTS] = {
     [L1_I] = {
-        [L1_LOAD] = GO(L1_IV, act_reserve_way, act_read),
-        [L1_LOAD_HOME] = GO(L1_II, act_read_home),
-        [L1_STORE] = GO(L1_II, act_store),
-        [L1_ATOMIC] = GO(L1_II, act_atomic),
+        [L1_LOAD] = GO(L1_IV, act_reserve_way, mcm_act_read),
+        [L1_LOAD_HOME] = GO(L1_II, mcm_act_read_home),
+        [L1_STORE] = GO(L1_II, mcm_act_send_store),
+        [L1_ATOMIC] = GO(L1_II, mcm_act_send_atomic),
         [L1_ACQUIRE] = GO(L1_I),
     },
     [L1_V] = {
         [L1_LOAD] = GO(L1_V, act_hit),
-        [L1_LOAD_HOME] = GO(L1_II, act_release_way, act_read_home), /* a later load must not read older words */
-        [L1_STORE] = GO(L1_II, act_release_way, act_store),
-        [L1_ATOMIC] = GO(L1_II, act_release_way, act_atomic),
+        [L1_LOAD_HOME] = GO(L1_II, act_release_way, mcm_act_read_home), /* a later load must not read older words */
+        [L1_STORE] = GO(L1_II, act_release_way, mcm_act_send_store),
+        [L1_ATOMIC] = GO(L1_II, act_release_way, mcm_act_send_atomic),
         [L1_EVICT] = GO(L1_I),
         [L1_ACQUIRE] = GO(L1_I),
     },
     [L1_IV] = {
         [L1_LOAD] = GO(L1_IV, act_merge_load),
-        [L1_LOAD_HOME] = GO(L1_II, act_release_way, act_read_home),
-        [L1_STORE] = GO(L1_II, act_release_way, act_store),
-        [L1_ATOMIC] = GO(L1_II, act_release_way, act_atomic),
+        [L1_LOAD_HOME] = GO(L1_II, act_release_way, mcm_act_read_home),
+        [L1_STORE] = GO(L1_II, act_release_way, mcm_act_send_store),
+        [L1_ATOMIC] = GO(L1_II, act_release_way, mcm_act_send_atomic),
         [L1_EVICT] = NOT_A_VICTIM, /* the way is reserved for the fill */
         [L1_LAST_DATA] = GO(L1_V, act_fill, act_complete),
         [L1_ACQUIRE] = GO(L1_II, act_release_way),
     },
     [L1_II] = { /* no way: never a victim */
-        [L1_LOAD] = GO(L1_II, act_read), /* no merging: the outstanding read may be older than a store or an acquire */
-        [L1_LOAD_HOME] = GO(L1_II, act_read_home),
-        [L1_STORE] = GO(L1_II, act_store),
-        [L1_ATOMIC] = GO(L1_II, act_atomic),
+        /* no merging: the outstanding read may be older than a store or an acquire */
+        [L1_LOAD] = GO(L1_II, mcm_act_read),
+        [L1_LOAD_HOME] = GO(L1_II, mcm_act_read_home),
+        [L1_STORE] = GO(L1_II, mcm_act_send_store),
+        [L1_ATOMIC] = GO(L1_II, mcm_act_send_atomic),
         [L1_DATA] = GO(L1_II, act_complete),
         [L1_LAST_DATA] = GO(L1_I, act_complete),
         [L1_ACK] = GO(L1_II, act_complete),
@@ -150,9 +152,12 @@ static int
 begin_round(gpc_step_t *x, uint8_t what)
 {
     uint32_t die = gpc_die_of(x->unit->nodes, x->unit->node), dies, first = mcm_first_die(x->unit, &dies);
-    l1_unit(x->unit)->drops = what & ACQUIRE;
-    GPC_TRY(what & ACQUIRE ? ask_dies(x, MCM_DROP, die, 1, x->scope) : GPC_OK);
-    GPC_TRY(what & RELEASE ? ask_dies(x, FLUSH_FLUSH, die, 1, x->scope) : GPC_OK);
+    l1_unit(x->unit)->drops = what & (ACQUIRE | ACQUIRE_SYS);
+    if (what & ACQUIRE_SYS) {
+        return ask_dies(x, MCM_DROP, first, dies, GPC_SCOPE_SYS);
+    }
+    GPC_TRY(what & ACQUIRE ? ask_dies(x, MCM_DROP, die, 1, GPC_SCOPE_GPU) : GPC_OK);
+    GPC_TRY(what & RELEASE ? ask_dies(x, FLUSH_FLUSH, die, 1, GPC_SCOPE_GPU) : GPC_OK);
     if (what & RELEASE_SYS) {
         return ask_dies(x, HMG_REL, 0, x->unit->machine->dies, GPC_SCOPE_SYS);
     }
@@ -169,10 +174,12 @@ join_round(gpc_step_t *x, uint8_t what, uint8_t *rounds)
     return busy ? GPC_OK : begin_round(x, what);
 }
 
-GPC_ACTION(act_ask, "send DROP to every bank of the die; if some have yet to answer, afterwards")
+GPC_ACTION(act_ask, "send DROP to every bank of the die, with GPU homes and of scope sys of the GPU; if some have yet "
+                    "to answer, afterwards")
 {
+    bool all = x->scope == GPC_SCOPE_SYS && mcm_has_gpu_homes(x->unit);
     l1_warp(x->unit, x->warp)->rounds = 0;
-    return join_round(x, ACQUIRE, &l1_warp(x->unit, x->warp)->rounds);
+    return join_round(x, all ? ACQUIRE_SYS : ACQUIRE, &l1_warp(x->unit, x->warp)->rounds);
 }
 
 GPC_ACTION(act_ask_flush, "send FLUSH to every bank of the die; if some have yet to answer, afterwards")
@@ -278,9 +285,8 @@ route(const gpc_controller_t *unit, const gpc_msg_t *msg)
     return msg->type == MCM_DROPPED || msg->type == FLUSH_FLUSHED ? MCM_TABLE_UNIT : MCM_TABLE_LINES;
 }
 
-/* Its die: of which lines a bank is near. */
-static uint32_t
-role(const gpc_controller_t *unit)
+uint32_t
+mcm_role(const gpc_controller_t *unit)
 {
     return gpc_die_of(unit->nodes, unit->node);
 }
@@ -289,7 +295,7 @@ role(const gpc_controller_t *unit)
     .name = "L1", .position = GPC_AT_CORE,                                                                             \
     .arrays = {{.name = "tags", .line = baseline_l1_line_described, .has_data = true}},                                \
     .mshr = gpc_requests_mshr_described, .unit = l1_unit_described, .warp = l1_warp_described, .route = route,         \
-    .role = role, .begins = 1u << MCM_TABLE_LINES
+    .role = mcm_role, .begins = 1u << MCM_TABLE_LINES
 const gpc_controller_type_t mcm_l1 = {L1_TYPE, .tables = {&lines, &unit_table}};
 const gpc_controller_type_t flush_l1 = {L1_TYPE, .tables = {&lines, &flush_unit_table}};
 const gpc_controller_type_t hmg_l1 = {L1_TYPE, .tables = {&lines, &hmg_unit_table}};
