@@ -218,6 +218,29 @@ def test_triangles_and_batches_of_matrices_are_numpy_s(protocol: str) -> None:
     assert not lines
 
 
+@pytest.mark.long
+def test_products_of_cublaslt_have_epilogues() -> None:
+    run = cuda(PROGRAM.with_name("epilogues.cu"), "--nvcc=-lcublasLt", "-p", "mesi", "--check")
+    assert run.returncode == 0, run.stderr
+    lines = {line.split()[0]: line.split()[1:] for line in run.stdout.split("\n\n")[0].splitlines()}
+    m, n, k, batches = 18, 7, 20, 2
+    A, B = drawn(k * m * batches, 1).reshape(-1, m, k), drawn(k * n * batches, 2).reshape(-1, n, k)
+    product = 0.125 * B @ A.transpose(0, 2, 1) + 2 * drawn(m * n * batches, 3).reshape(-1, n, m)
+    bias = drawn(m, 5)
+    tanh = np.tanh(np.sqrt(2 / np.pi) * (product + 0.044715 * product**3))
+    wanted = {
+        "none": product,
+        "relu_bias": np.maximum(product + bias, 0),
+        "gelu": 0.5 * product * (1 + tanh),
+        "bias": product + bias,
+    }
+    assert lines.keys() == wanted.keys()
+    for name, values in wanted.items():
+        error = 1e-3 if name == "bias" else 1e-5  # halves
+        found = np.array(lines[name], float)
+        np.testing.assert_allclose(found, values.ravel(), rtol=error, atol=error, err_msg=name)
+
+
 HOST = """
 #include <cstdio>
 extern "C" {

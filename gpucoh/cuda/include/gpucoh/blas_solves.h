@@ -5,7 +5,8 @@ template <class T> struct Triangle {
     const T *values;
     long ld;
     bool transposed, is_upper, has_unit_diagonal; /* is_upper: of op(A) */
-    __device__ T at(int row, int column) const
+    __device__ T
+    at(int row, int column) const
     {
         return transposed ? values[column + row * ld] : values[row + column * ld];
     }
