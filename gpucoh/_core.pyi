@@ -119,6 +119,7 @@ class GPU:
         on_gpu: int = 0,
         after: int = 0,
         more: bool = False,
+        functional: bool = False,
         spilled_registers: int = 0,
         barrier_words: int = 0,
     ) -> None:
@@ -128,7 +129,8 @@ class GPU:
         assertions by number. Buffers behind those of the program name the arrays that accesses by address may reach.
         ``local_bytes`` of each thread of the grid are at ``local_address``, interleaved by words.
         ``on_gpu`` is 1 + a GPU's number, or 0: all, as one. With ``more`` the kernel begins with the next one that has
-        none, on one GPU after those before it; bits of ``after`` are earlier ones that end before it begins.
+        none, on one GPU after those before it; bits of ``after`` are earlier ones that end before it begins. A
+        ``functional`` launch computes values past the caches, which it leaves empty, and is not counted.
         ``spilled_registers`` of the vector registers do not count against a core's register file, and
         ``barrier_words`` of the shared words, 4 at most, not against its scratchpad.
         """

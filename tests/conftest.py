@@ -75,3 +75,19 @@ def cli(capsys, tmp_path, monkeypatch):
         return status, out.out, out.err
 
     return carry_out
+
+
+@pytest.fixture
+def refused(cli):
+    """Carry out a command line that must be refused, and leave no file: what it says."""
+
+    def carry_out(*arguments):
+        before = sorted(os.listdir())
+        status, out, message = cli(*arguments)
+        assert (status, out) == (2, "")
+        assert message.startswith("gpucoh: ")
+        assert message.count("\n") == 1
+        assert sorted(os.listdir()) == before
+        return message
+
+    return carry_out

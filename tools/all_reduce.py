@@ -1,11 +1,12 @@
 """Which fences an all-reduce needs: ``tests/verification/all_reduce.toml`` and ``docs/all-reduce.md``.
 
     python tools/all_reduce.py --run --explore [WHAT ...]   run and explore all rows or these; note what is found
+    python tools/all_reduce.py --run --explore -p NAME,..   the same under these protocols alone, beside what is noted
     python tools/all_reduce.py --docs                       write the table of docs/all-reduce.md
 
 A row is a change of ``examples/cuda/all_reduce.cu`` or ``low_latency.cu``. It is run in each form on two and four GPUs,
-and a model of it, two blocks on two GPUs, is explored completely, both under every protocol with a memory model; PTX's
-model judges the same test.
+those of ``low_latency.cu`` also over narrow links, joined and split, and a model of it, two blocks on two GPUs, is
+explored completely, both under every protocol with a memory model; PTX's model judges the same test.
 """
 
 from __future__ import annotations
@@ -14,17 +15,14 @@ import argparse
 import functools
 import itertools
 import re
-import sys
 import tomllib
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
+import generated
 import numpy as np
 import tomli_w
-
-sys.path.insert(0, str(Path(__file__).resolve().parent))
-import generated
 from real_bugs import coherent
 
 import gpucoh
@@ -38,11 +36,29 @@ ROOT = Path(__file__).resolve().parents[1]
 FACTS = ROOT / "tests" / "verification" / "all_reduce.toml"
 PAGE = ROOT / "docs" / "all-reduce.md"
 EXAMPLES = ROOT / "examples" / "cuda"
-MACHINES = ("two-gpus", "four-gpus")
-FORMS = {"all_reduce": ("ONE_SHOT", "TWO_SHOT", "PUT"), "low_latency": ("",)}
+NARROW = {"gpu_bytes": 4}  # a core cycle: messages wait for each other
+#: What is run: a preset, and the fields that differ.
+MACHINES: dict[str, tuple[str, dict[str, Any]]] = {
+    "two-gpus": ("two-gpus", {}),
+    "four-gpus": ("four-gpus", {}),
+    "narrow": ("two-gpus", NARROW),
+    "split": ("two-gpus", NARROW | {"links": "split"}),
+}
+BOTH = ("two-gpus", "four-gpus")
+#: The columns of a program's runs: their heads, the form's and the machines.
+COLUMNS: dict[str, dict[str, tuple[str, tuple[str, ...]]]] = {
+    "all_reduce": {
+        form.lower().replace("_", "-"): (form, BOTH) for form in ("ONE_SHOT", "TWO_SHOT", "PUT")
+    },
+    "low_latency": {
+        "runs": ("", BOTH),
+        "4 bytes a cycle": ("", ("narrow",)),
+        "the same, `links=split`": ("", ("split",)),
+    },
+}
 STATES = 1_000_000
 DEADLOCK_AFTER = 2_000_000  # core cycles
-CHECKED_UNDER = "mesi"
+CHECKED_UNDER, CHECKED_ON = "mesi", "two-gpus"
 SHARED_WORDS = 1 << 14  # of a GPU, at least those of the programs' `Shared`
 #: How a model ends if not right: where some executions are wrong and others hang, it is wrong. Another end is an error.
 ENDS = ("wrong", "hangs", "bounded")
@@ -166,8 +182,9 @@ def ran(row: Row, form: str, protocol: str, machine: str, check: bool = False) -
     """``right``, ``wrong`` (an old or a new word), ``hangs``, ``race`` or an error: what becomes of it, in a word."""
     options = (*row.get("options", ()), *([f"-DFORM={form}"] if form else ()))
     kernel = kernel_of(row.get("program", "all_reduce"), options)
+    preset, fields = MACHINES[machine]
     with gpucoh.GPU(
-        machine=machine, protocol=protocol, deadlock_after=DEADLOCK_AFTER, check=check
+        machine=preset, set=fields, protocol=protocol, deadlock_after=DEADLOCK_AFTER, check=check
     ) as gpu:
         devices = range(gpu.machine.gpus)
         shared = [gpu.zeros(SHARED_WORDS, np.uint32, device=one) for one in devices]
@@ -186,24 +203,27 @@ def ran(row: Row, form: str, protocol: str, machine: str, check: bool = False) -
         return ("right", "wrong", "hangs")[max(int(fault.numpy()[0]) for fault in faults)]
 
 
-def run_row(row: Row) -> None:
+def run_row(row: Row, names: Sequence[str]) -> None:
     """Note how the program ends: form and machine -> end if not right -> protocols; and form -> end with checks."""
-    row["ran"] = {}
-    for form, machine in itertools.product(FORMS[row.get("program", "all_reduce")], MACHINES):
-        ends = {name: ran(row, form, name, machine) for name in coherent()}
-        row["ran"][f"{form or 'LOW_LATENCY'} {machine}"] = _grouped(ends)
+    noted = row.setdefault("ran", {})
+    for form, machines in COLUMNS[row.get("program", "all_reduce")].values():
+        for machine in machines:
+            case = f"{form or 'LOW_LATENCY'} {machine}"
+            ends = {name: ran(row, form, name, machine) for name in names}
+            noted[case] = _grouped(_ungrouped(noted.get(case, {})) | ends)
     row["check"] = {
-        form or "LOW_LATENCY": ran(row, form, CHECKED_UNDER, MACHINES[0], check=True)
-        for form in FORMS[row.get("program", "all_reduce")]
+        form or "LOW_LATENCY": ran(row, form, CHECKED_UNDER, CHECKED_ON, check=True)
+        for form in dict(COLUMNS[row.get("program", "all_reduce")].values())
     }
     print(row["what"], row["ran"], flush=True)
 
 
-def explore_row(row: Row) -> None:
+def explore_row(row: Row, names: Sequence[str]) -> None:
     """Note what PTX promises of the row's model, and how exploring it ends where not well: end -> protocols."""
     if (promise := promised(row)) is not None:
         row["ptx"] = promise
-        row["explored"] = _grouped({name: explored(row, name) for name in coherent()})
+        ends = {name: explored(row, name) for name in names}
+        row["explored"] = _grouped(_ungrouped(row.get("explored", {})) | ends)
         print(row["what"], row["explored"], flush=True)
 
 
@@ -212,15 +232,23 @@ def _grouped(ends: dict[str, str]) -> dict[str, str]:
     return {end: " ".join(name for name in ends if ends[name] == end) for end in bad}
 
 
-def find(wanted: list[str], parts: Sequence[Callable[[Row], None]]) -> int:
-    """Do these parts for the rows, and note what is found."""
+def _ungrouped(found: dict[str, str]) -> dict[str, str]:
+    """How each protocol ends, in their order."""
+    bad = {name: end for end, names in found.items() for name in names.split()}
+    return {name: bad.get(name, "right") for name in coherent()}
+
+
+def find(
+    wanted: list[str], names: Sequence[str], parts: Sequence[Callable[[Row, Sequence[str]], None]]
+) -> int:
+    """Do these parts for the rows under these protocols, and note what is found."""
     rows = read_rows()
     if unknown := set(wanted) - {row["what"] for row in rows}:
         print(f"unknown row {min(unknown)!r}: {FACTS.name} has the known ones")
         return 2
     for row, part in itertools.product(rows, parts):
         if not wanted or row["what"] in wanted:
-            part(row)
+            part(row, names)
     comments = [
         line for line in FACTS.read_text(encoding="utf-8").splitlines() if line.startswith("#")
     ]
@@ -245,11 +273,11 @@ def _ends(found: dict[str, str]) -> str:
     return "; ".join(f"{end}: {_those(names.split())}" for end, names in found.items()) or "right"
 
 
-def _of_form(row: Row, form: str) -> str:
-    """How the runs of a form end, the machines together unless they differ."""
+def _of_form(row: Row, form: str, machines: Sequence[str]) -> str:
+    """How the runs of a form end on these machines together."""
     ends: dict[str, str] = {}
-    for machine in MACHINES:
-        for end, names in row["ran"][f"{form} {machine}"].items():
+    for machine in machines:
+        for end, names in row["ran"][f"{form or 'LOW_LATENCY'} {machine}"].items():
             known = {*ends.get(end, "").split(), *names.split()}
             ends[end] = " ".join(name for name in coherent() if name in known)
     return _ends(ends)
@@ -269,13 +297,12 @@ def _checked(ends: dict[str, str]) -> str:
 
 def table_of(program: str) -> str:
     """The rows of a program."""
-    forms = [form or "LOW_LATENCY" for form in FORMS[program]]
-    heads = [form.lower().replace("_", "-") for form in forms] if len(forms) > 1 else ["runs"]
+    columns = COLUMNS[program]
     lines = [
         "| | PTX promises it | every execution of the model | `--check` | "
-        + " | ".join(heads)
+        + " | ".join(columns)
         + " |",
-        "|---" * (4 + len(forms)) + "|",
+        "|---" * (4 + len(columns)) + "|",
     ]
     for row in read_rows():
         if row.get("program", "all_reduce") != program:
@@ -283,13 +310,14 @@ def table_of(program: str) -> str:
         promise = "" if "ptx" not in row else "yes" if row["ptx"] else "no"
         seen = "no model" if "explored" not in row else _ends(row["explored"])
         checked = _checked(row["check"])
-        cells = [row["what"], promise, seen, checked, *(_of_form(row, form) for form in forms)]
+        cells = [row["what"], promise, seen, checked]
+        cells += [_of_form(row, form, machines) for form, machines in columns.values()]
         lines.append("| " + " | ".join(cells) + " |")
     return "\n".join(lines)
 
 
 PARTS = {
-    f"fences of {program}": functools.partial(table_of, program) for program in FORMS
+    f"fences of {program}": functools.partial(table_of, program) for program in COLUMNS
 }  # fmt: skip
 
 
@@ -298,10 +326,14 @@ def main() -> int:
     parser.add_argument("--run", action="store_true")
     parser.add_argument("--explore", action="store_true")
     parser.add_argument("--docs", action="store_true")
+    parser.add_argument("-p", "--protocols", help="by default all that promise a memory model")
     parser.add_argument("what", nargs="*")
     given = parser.parse_args()
+    names = given.protocols.split(",") if given.protocols else coherent()
+    if unknown := set(names) - set(coherent()):
+        parser.error(f"{min(unknown)!r} is no protocol with a memory model")
     parts = [part for part, asked in ((run_row, given.run), (explore_row, given.explore)) if asked]
-    status = find(given.what, parts) if parts else 0
+    status = find(given.what, names, parts) if parts else 0
     if given.docs:
         generated.rewrite_named(PAGE, PARTS)
     return status

@@ -11,7 +11,6 @@ import argparse
 import json
 import os
 import re
-import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
@@ -19,7 +18,6 @@ from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
-sys.path.insert(0, str(Path(__file__).resolve().parent))
 import generated
 from generated import table
 from pages import ROOT

@@ -15,16 +15,13 @@ that nothing catches.
 from __future__ import annotations
 
 import argparse
-import sys
 import tomllib
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import tomli_w
-
-sys.path.insert(0, str(Path(__file__).resolve().parent))
 import mutants
+import tomli_w
 
 ROOT = Path(__file__).resolve().parents[1]
 #: The lists of planted bugs; the notes of each are beside it.
@@ -199,8 +196,11 @@ def find_litmus(name: str, protocol: Any, row: dict[str, Any]) -> dict[str, Any]
 
 def find_monitors(name: str, protocol: Any, row: dict[str, Any]) -> dict[str, Any] | None:
     """The first of some workloads in which a monitor or the race detector catches it."""
-    fields = {"set": {"dies": protocol.dies, "page_kib": 4}} if protocol.dies > 1 else {}
-    notes = ({"workload": workload} | fields for workload in WORKLOADS)
+    fields = {"dies": protocol.dies, "gpus": protocol.gpus, "page_kib": 4}
+    if protocol.gpus == 1:
+        del fields["gpus"]
+    shared = {"set": fields} if protocol.dies > 1 else {}
+    notes = ({"workload": workload} | shared for workload in WORKLOADS)
     return next((note for note in notes if check_monitors(name, note)), None)
 
 

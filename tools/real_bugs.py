@@ -18,12 +18,10 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import tomli_w
-
-sys.path.insert(0, str(Path(__file__).resolve().parent))
 import generated
 import mutants
 import planted_bugs
+import tomli_w
 
 ROOT = Path(__file__).resolve().parents[1]
 FACTS = ROOT / "tests" / "verification" / "real_bugs.toml"

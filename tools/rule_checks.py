@@ -25,7 +25,11 @@ TESTS = {
     "relativistic": ("verification/test_rcc.py", "validation/test_timestamps.py"),
     "spatiotemporal": ("verification/test_stc.py",),
     "quickrelease": ("verification/test_quickrelease.py", "validation/test_quickrelease.py"),
-    "dies": ("verification/test_mcm.py", "verification/test_flush.py"),
+    "dies": (
+        "verification/test_mcm.py",
+        "verification/test_flush.py",
+        "verification/test_ideal_dies.py",
+    ),
     "invalidation": ("validation/test_recalls.py",),
 }
 EVERY_FAMILY = ("validation/test_resource_limits.py", "validation/test_closed_form.py")

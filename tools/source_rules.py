@@ -16,7 +16,6 @@ from collections.abc import Iterator
 from itertools import pairwise
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parent))
 from wrap_comments import WIDTH, c_files, wide_comments
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -45,8 +44,8 @@ MAY_ALLOCATE = {
     "base/arena.c", "base/blocks.c", "base/stock.c", "base/text.c", "core/frontend/decode.c",
     "core/frontend/dispatch.c", "core/frontend/kernels.c", "core/frontend/polling.c", "core/frontend/program.c",
     "core/frontend/ranges.c",
-    "fabric/memory.c", "fabric/network.c", "fabric/topology.c", "engine/wheel.c", "machine/gpu.c", "machine/host.c",
-    "machine/littles_law.c",
+    "fabric/memory.c", "fabric/network.c", "fabric/topology.c", "engine/wheel.c", "machine/functional.c",
+    "machine/gpu.c", "machine/host.c", "machine/littles_law.c",
     "check/pages.c", "check/explore/canonical.c", "check/explore/exploration.c", "check/explore/explorer.c",
     "check/explore/outcomes.c", "check/explore/states.c", "check/explore/world_moves.c", "check/monitor/logical.c",
     "check/monitor/monitor.c", "check/monitor/monitor_cells.c",

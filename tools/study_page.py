@@ -11,11 +11,9 @@ import argparse
 import sys
 from pathlib import Path
 
+import generated
 import numpy as np
 import pandas as pd
-
-sys.path.insert(0, str(Path(__file__).resolve().parent))
-import generated
 from generated import table
 from pages import ROOT
 

@@ -22,10 +22,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from tqdm import tqdm
-
-sys.path.insert(0, str(Path(__file__).resolve().parent))
 import determinism
+from tqdm import tqdm
 
 import gpucoh
 from gpucoh.cuda.building import build

@@ -13,6 +13,7 @@ typedef struct {
 } gpc_machine_t;
 
 enum { GPC_PAGES_INTERLEAVED, GPC_PAGES_FIRST_TOUCH }; /* placement_of_pages */
+enum { GPC_LINKS_JOINED, GPC_LINKS_SPLIT };            /* links */
 
 /* A GPU has consecutive dies, a die consecutive cores. */
 static inline uint32_t

@@ -60,6 +60,22 @@ gpc_unsubscribe(gpc_subscriber_t *subscriber)
     tell_taps(stream);
 }
 
+void
+gpc_stream_set_aside(gpc_stream_t *self)
+{
+    self->aside = self->first;
+    self->first = NULL;
+    tell_taps(self);
+}
+
+void
+gpc_stream_resume(gpc_stream_t *self)
+{
+    self->first = self->aside;
+    self->aside = NULL;
+    tell_taps(self);
+}
+
 __attribute__((cold, noinline)) int
 gpc_stream_tell(const gpc_stream_t *self, const gpc_observation_t *event)
 {

@@ -188,6 +188,7 @@ struct gpc_subscriber {
 struct gpc_stream {
     gpc_tap_t tap; /* the stream's own, and the first of all */
     gpc_subscriber_t *first;
+    gpc_subscriber_t *aside; /* set aside: they receive nothing */
 };
 
 #define GPC_KIND(kind) (UINT32_C(1) << GPC_ON_##kind)
@@ -200,6 +201,10 @@ void gpc_subscribe(gpc_stream_t *self, gpc_subscriber_t *subscriber, uint32_t ki
 /* Without effect on one that is not subscribed. A subscriber may unsubscribe while it is called; it must not
  * subscribe. */
 void gpc_unsubscribe(gpc_subscriber_t *subscriber);
+/* The subscribers of now receive nothing until gpc_stream_resume, and must not unsubscribe before it; those that
+ * subscribe meanwhile must unsubscribe before it. */
+void gpc_stream_set_aside(gpc_stream_t *self);
+void gpc_stream_resume(gpc_stream_t *self);
 /* Tells the subscribers to the event's kind, in order. 0, or the first error. */
 GPC_API GPC_MUST_CHECK int gpc_stream_tell(const gpc_stream_t *self, const gpc_observation_t *event);
 

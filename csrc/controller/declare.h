@@ -207,6 +207,7 @@ typedef struct {
     uint32_t num_cores;
     gpc_controller_t *bank;                   /* the home of the line; NULL: the step concerned no line */
     gpc_controller_t *global, *memory, *host; /* NULL: the protocol has none */
+    gpc_controller_t *all;                    /* [nodes] */
     gpc_controller_t *stepped;                /* of a monitor: the one that alone has changed; NULL: any may have */
 } gpc_units_t;
 

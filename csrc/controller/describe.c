@@ -303,6 +303,7 @@ gpc_describe_whole_protocol(gpc_text_t *out, const gpc_protocol_t *protocol)
     add_messages(out, protocol);
     add_flag(out, "keeps_time", protocol->keeps_time);
     add_number(out, "dies", protocol->explored.dies > 1 ? protocol->explored.dies : 1);
+    add_number(out, "gpus", protocol->explored.gpus > 1 ? protocol->explored.gpus : 1);
     add_flag(out, "scopes", protocol->order.local_scopes || protocol->order.reads_scopes);
     add_flag(out, "splits_pairs", gpc_protocol_splits_pairs(protocol));
     add_flag(out, "release_travels", protocol->order.release_travels);

@@ -21,6 +21,7 @@ typedef struct {
     /* Lines meet in a part of their bank (a FIFO): the explorer has one bank for all of them. */
     bool one_bank;
     uint32_t dies; /* of the explorer's machine, of which each has an equal share of cores and lines; 0: one */
+    uint32_t gpus; /* of it, of which each has an equal share of dies; 0: one */
 } gpc_explored_t;
 
 #endif

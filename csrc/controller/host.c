@@ -43,6 +43,17 @@ gpc_host_write(const gpc_units_t *units, gpc_address_t line, gpc_mask_t mask, co
     return GPC_OK;
 }
 
+int
+gpc_host_newest(const gpc_protocol_t *protocol, const gpc_units_t *units, gpc_address_t line, uint32_t *words)
+{
+    const gpc_controller_t *bank = units->bank;
+    gpc_index_t way = gpc_tags_find(&bank->arrays[0], line);
+
+    return way == GPC_NONE || bank->arrays[0].tags[way].mshr != GPC_NONE
+               ? GPC_OK
+               : protocol->host_read(units, line, gpc_all_words(bank), words);
+}
+
 /* The fields beside both lines that have the same name: times and versions of the words. */
 static void
 return_fields(const gpc_controller_t *core, gpc_index_t from, const gpc_controller_t *bank, gpc_index_t to)

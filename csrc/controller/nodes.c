@@ -194,5 +194,6 @@ gpc_nodes_units(const gpc_nodes_t *self, gpc_controller_t *controllers, gpc_cont
                          .global = only_unit(self, controllers, GPC_AT_GLOBAL),
                          .memory =
                              memory == GPC_NO_NODE ? only_unit(self, controllers, GPC_AT_MEMORY) : &controllers[memory],
-                         .host = only_unit(self, controllers, GPC_AT_HOST)};
+                         .host = only_unit(self, controllers, GPC_AT_HOST),
+                         .all = controllers};
 }

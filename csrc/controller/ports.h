@@ -62,8 +62,7 @@ typedef struct {
     /* Sends a message to a partition and back on behalf of the warp's release, which gpc_order_trip_back ends. The
      * explorer, which has no time, has none (NULL). */
     int (*trip)(void *world, gpc_controller_t *l1, uint16_t warp);
-    /* The line's words at its bank, else in memory, in no time: for options of analysis. The explorer has none
-     * (NULL). */
+    /* The line's words at its bank, else in memory, in no time: for bounds and options of analysis. */
     int (*newest)(void *world, gpc_address_t line, uint32_t *words);
 } gpc_ports_t;
 

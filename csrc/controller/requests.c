@@ -14,6 +14,36 @@ gpc_note_order_point(gpc_controller_t *l1, uint16_t warp)
     }
 }
 
+bool
+gpc_leaves_loads(const gpc_step_t *x, gpc_serves_t *serves)
+{
+    GPC_FOR_PENDING(x, waiting)
+    {
+        if (waiting->request == x->msg->request && !serves(x->msg, waiting)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+gpc_msg_t *
+gpc_request_again(gpc_step_t *x, uint8_t type, gpc_serves_t *serves)
+{
+    const gpc_msg_t *first = NULL;
+    GPC_FOR_PENDING(x, waiting)
+    {
+        if (waiting->request == x->msg->request && !serves(x->msg, waiting)) {
+            first = first ? first : waiting;
+            waiting->request = gpc_msg_index(x->unit->messages, first);
+        }
+    }
+    gpc_msg_t *again = gpc_new_message(x, type, gpc_home_of(x->unit, x->line));
+    again->request = first->request;
+    again->warp = first->warp;
+    again->mask = first->mask;
+    return again;
+}
+
 GPC_SHARED_ACTION(act_merge_load, "merge the load into the outstanding read")
 {
     const gpc_msg_t *first = gpc_first_pending(x);

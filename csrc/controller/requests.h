@@ -40,6 +40,13 @@ GPC_API GPC_MUST_CHECK int gpc_send_outstanding(gpc_step_t *x, gpc_msg_t *msg);
 /* The same, and x's own request is pending. */
 GPC_API GPC_MUST_CHECK int gpc_send_and_wait(gpc_step_t *x, gpc_msg_t *msg);
 
+/* Whether the answer serves a load that merged with the one that it answers. */
+typedef bool gpc_serves_t(const gpc_msg_t *answer, const gpc_msg_t *load);
+/* Whether it leaves such a load, and a new request of the type for all of these together, which the caller sends by
+ * gpc_send_outstanding. */
+GPC_API bool gpc_leaves_loads(const gpc_step_t *x, gpc_serves_t *serves);
+GPC_API gpc_msg_t *gpc_request_again(gpc_step_t *x, uint8_t type, gpc_serves_t *serves);
+
 GPC_API_ACTION(act_merge_load);
 GPC_API_ACTION(act_write_line);
 GPC_API_ACTION(act_fill);

@@ -133,6 +133,26 @@ gpc_sb_perform(gpc_step_t *x, uint32_t *words, bool again)
     return complete_local(x, written, after);
 }
 
+int
+gpc_sb_complete(gpc_step_t *x, gpc_index_t request, gpc_list_t *again)
+{
+    gpc_msg_t *msg = gpc_msg_at(x->unit->messages, request);
+    gpc_step_t its = *x;
+
+    if (msg->type == GPC_MSG_LOAD) {
+        return gpc_complete(x, request, x->msg->data, false);
+    }
+    its.message = request;
+    its.msg = msg;
+    its.mask = msg->mask;
+    int status = gpc_sb_perform(&its, x->msg->data, true);
+    if (status == GPC_HOLD) {
+        gpc_list_push(again, x->unit->messages, request);
+        return GPC_OK;
+    }
+    return status;
+}
+
 GPC_SHARED_ACTION(sb_act_put, "put the store into the store buffer, or hold")
 {
     GPC_TRY(gpc_sb_put(x, x->mask, x->msg->data, true));

@@ -104,6 +104,9 @@ GPC_API GPC_MUST_CHECK int gpc_sb_put(gpc_step_t *x, gpc_mask_t mask, const uint
 /* Performs the read-modify-writes of local scope x->msg on the line's words and completes them: the words written,
  * there and in the store buffer, count as accepted. GPC_HOLD as gpc_sb_put. */
 GPC_API GPC_MUST_CHECK int gpc_sb_perform(gpc_step_t *x, uint32_t *words, bool again);
+/* Completes a pending load, or read-modify-write of local scope, from the answer x->msg; one that finds the store
+ * buffer full is taken again, with the list. */
+GPC_API GPC_MUST_CHECK int gpc_sb_complete(gpc_step_t *x, gpc_index_t request, gpc_list_t *again);
 /* The entry's masked fresh words are sent; its masked sent words are performed, which may end releases. */
 GPC_API void gpc_sb_sent(gpc_sb_entry_t *entry, gpc_mask_t mask);
 GPC_API GPC_MUST_CHECK int gpc_sb_performed(gpc_step_t *x, gpc_sb_entry_t *entry, gpc_mask_t mask);

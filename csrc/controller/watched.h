@@ -34,6 +34,9 @@ typedef struct {
     bool atomics_apart;
     /* when a launch has ended, memory has every word that it has written, and the host reads no cache */
     bool ends_in_memory;
+    /* ACQUIRED, and nothing but a release ends copies elsewhere: what counts of an acquire is the last release that was
+     * complete by then, and of a release the last write that its warp had performed. */
+    bool released;
     bool bank_is_whole;  /* a line at the bank contains every performed write */
     uint32_t near;       /* bit s: in state s of the bank's table 0, another bank than the home has the line */
     bool near_accepts;   /* such a bank accepts stores, which its die may read, and the home performs them later */

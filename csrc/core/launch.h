@@ -69,6 +69,7 @@ typedef struct gpc_launch {
     bool more;
     uint32_t on_gpu; /* 1 + the GPU's number; 0: all GPUs, as one */
     uint64_t after;  /* bits: kernels before this one that end before it begins */
+    bool functional; /* values without time or caches (machine/functional.c); of several kernels, the last one says */
     /* Of kernels that are joined for observers, see gpc_launch_t in gpc_core_parts_t; else NULL. */
     const struct gpc_core_launch *joined;
 } gpc_launch_t;

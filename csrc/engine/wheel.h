@@ -19,6 +19,7 @@ typedef enum {
     GPC_EVENT_TIMER,          /* target: controller; argument: timer message */
     GPC_EVENT_SEND,           /* target: controller; argument: message, which it sends */
     GPC_EVENT_CROSSED,        /* target: controller; argument: message to the other half of the L2, which leaves now */
+    GPC_EVENT_LINK,           /* target: link between dies, which takes the next message */
     GPC_EVENT_LAUNCH,
     /* as NETWORK_ARRIVE and NETWORK_GRANT; the target's high bits: which of the other networks */
     GPC_EVENT_OTHER_ARRIVE,

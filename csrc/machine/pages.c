@@ -19,16 +19,11 @@ gpc_gpu_make_pages(gpc_gpu_t *gpu)
     return GPC_OK;
 }
 
-__attribute__((noinline)) int /* few machines look at pages */
-gpc_gpu_access_page(gpc_gpu_t *gpu, uint32_t core, gpc_index_t message)
+int
+gpc_gpu_touch_page(gpc_gpu_t *gpu, uint32_t core, gpc_address_t line)
 {
-    gpc_msg_t *msg = gpc_msg_at(&gpu->messages, message);
     const gpc_homes_t *homes = &gpu->homes;
-
-    if (gpc_translation_exists(&gpu->translation)) {
-        msg->late = gpc_translation_late(&gpu->translation, core, msg->line, gpc_gpu_cycle(gpu));
-    }
-    if (homes->touched.entries && !gpc_touched_add(&homes->touched, gpc_quotient(homes->page, msg->line),
+    if (homes->touched.entries && !gpc_touched_add(&homes->touched, gpc_quotient(homes->page, line),
                                                    gpc_die_of(&gpu->nodes, (gpc_node_t) core))) {
         return gpc_fail(&gpu->failure, GPC_ERROR_CAPACITY,
                         "more than %u pages of page_bytes = %u are accessed; placement_of_pages = first_touch allows "
@@ -36,4 +31,15 @@ gpc_gpu_access_page(gpc_gpu_t *gpu, uint32_t core, gpc_index_t message)
                         GPC_TOUCHED_ENTRIES / 2, gpu->machine.page_bytes);
     }
     return GPC_OK;
+}
+
+__attribute__((noinline)) int /* few machines look at pages */
+gpc_gpu_access_page(gpc_gpu_t *gpu, uint32_t core, gpc_index_t message)
+{
+    gpc_msg_t *msg = gpc_msg_at(&gpu->messages, message);
+
+    if (gpc_translation_exists(&gpu->translation)) {
+        msg->late = gpc_translation_late(&gpu->translation, core, msg->line, gpc_gpu_cycle(gpu));
+    }
+    return gpc_gpu_touch_page(gpu, core, msg->line);
 }

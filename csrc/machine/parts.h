@@ -149,11 +149,28 @@ typedef struct {
     size_t deciding_bytes;
 } gpc_hang_t;
 
+/* A launch without time (functional.c). */
+typedef struct {
+    bool on;
+    gpc_machine_t machine;       /* of its cores */
+    gpc_core_statistics_t *kept; /* owned; [cores]; NULL: there has been none. What is kept are launches with time */
+    gpc_cycle_t cycles;
+    uint64_t rollovers, events;
+    gpc_cycle_t *trips;
+} gpc_functional_t;
+
 /* From one die or GPU to another. */
 typedef struct {
     uint64_t busy_until, waited; /* in parts of a tick; of all messages, for those before them */
     uint64_t messages, bytes;
 } gpc_link_t;
+
+/* links = split: what waits for the link, in the order of each virtual network. */
+typedef struct {
+    gpc_list_t waiting[GPC_MAX_NETWORKS];
+    uint32_t messages; /* waiting; a multicast counts once. If any, the link has an event at the end of the last one */
+    uint32_t last;     /* the network of the last message that took it */
+} gpc_link_queues_t;
 
 #ifdef GPC_DIE_WINDOWS
 /* windows.h */
@@ -194,9 +211,10 @@ struct gpc_gpu {
     gpc_translation_t translation;
     gpc_words_t words;
     gpc_link_t *die_links; /* [dies][dies], then [gpus][gpus], from one to another; in the arena; NULL: one die */
-    bool crosses;          /* messages may cross: l2_crossing, or several dies */
-    bool sends_late;       /* they do, or banks have lines that lack words */
-    bool looks_at_pages;   /* of a core's accesses: translation, or pages that are in the die of their first access */
+    gpc_link_queues_t *link_queues; /* likewise; NULL: joined links */
+    bool crosses;                   /* messages may cross: l2_crossing, or several dies */
+    bool sends_late;                /* they do, or banks have lines that lack words */
+    bool looks_at_pages; /* of a core's accesses: translation, or pages that are in the die of their first access */
     gpc_memory_t *memory;
     gpc_controller_t *controllers; /* [nodes], L1s first, then banks; in `constants` */
     gpc_controller_t **l1s;        /* owned; [cores] */
@@ -211,6 +229,7 @@ struct gpc_gpu {
     struct gpc_profile *profile; /* owned; NULL: no profile */
     gpc_gpu_checks_t checks;
     gpc_hang_t hang;
+    gpc_functional_t functional;
 #ifdef GPC_DIE_WINDOWS
     gpc_windows_t windows;
 #endif
@@ -328,6 +347,12 @@ gpc_cycle_t gpc_gpu_longest_crossing(const gpc_gpu_t *gpu);
 gpc_tick_t gpc_gpu_crossing_ticks(gpc_gpu_t *gpu, const gpc_msg_t *msg);
 bool gpc_gpu_takes_link(const gpc_gpu_t *gpu, const gpc_msg_t *msg);        /* to another die */
 uint32_t gpc_gpu_crossing_kind(const gpc_gpu_t *gpu, const gpc_msg_t *msg); /* less than GPC_CROSSING_KINDS */
+/* Of links = split: whether the message must wait for its link, its wait, and the link's event, at which one leaves. */
+bool gpc_gpu_waits_for_link(const gpc_gpu_t *gpu, const gpc_msg_t *msg);
+GPC_MUST_CHECK int gpc_gpu_wait_for_link(gpc_gpu_t *gpu, gpc_index_t message);
+GPC_MUST_CHECK int gpc_gpu_link_event(gpc_gpu_t *gpu, uint32_t number);
+void gpc_gpu_clear_die_links(gpc_gpu_t *gpu); /* of what waits */
+bool gpc_gpu_links_sleep_on_work(const gpc_gpu_t *gpu, const gpc_schedule_t *schedule, gpc_text_t *out);
 #define GPC_CROSSING_KINDS GPC_MAX_DIES
 void gpc_gpu_add_die_links(const gpc_gpu_t *gpu, gpc_text_t *out);  /* to the statistics */
 void gpc_gpu_add_busy_links(const gpc_gpu_t *gpu, gpc_text_t *out); /* to the group "busy" of them */
@@ -335,6 +360,13 @@ void gpc_gpu_reset_die_links(gpc_gpu_t *gpu);
 /* pages.c: the machine's pages; what a core's access to a page does before its L1 takes it. */
 GPC_MUST_CHECK int gpc_gpu_make_pages(gpc_gpu_t *gpu);
 GPC_MUST_CHECK int gpc_gpu_access_page(gpc_gpu_t *gpu, uint32_t core, gpc_index_t message);
+GPC_MUST_CHECK int gpc_gpu_touch_page(gpc_gpu_t *gpu, uint32_t core, gpc_address_t line); /* its place alone */
+/* functional.c: begins a functional launch, whose caches are then empty; ends it, or nothing. */
+GPC_MUST_CHECK int gpc_gpu_begin_functional(gpc_gpu_t *gpu);
+void gpc_gpu_end_functional(gpc_gpu_t *gpu);
+void gpc_gpu_free_functional(gpc_gpu_t *gpu);
+/* run.c: memory has what the host would read, and no cache anything. */
+void gpc_gpu_empty_caches(gpc_gpu_t *gpu);
 /* Hooks of the fabric, the memory and the cores. */
 int gpc_gpu_arrived(void *world, gpc_node_t node, uint32_t network);
 int gpc_gpu_room(void *world, gpc_node_t node, uint32_t network, uint32_t lane);

@@ -1,6 +1,7 @@
 /* ports.c: the machine's implementation of the ports that controllers call, and the timers that they set. */
 #include <string.h>
 
+#include "controller/host.h"
 #include "machine/parts.h"
 
 static gpc_tick_t
@@ -275,20 +276,14 @@ port_visit(void *world, int (*what)(gpc_controller_t *unit, void *context), void
     return status;
 }
 
-/* A way in a transaction is reserved for a fill: memory has the words. */
 static int
 port_newest(void *world, gpc_address_t line, uint32_t *words)
 {
     gpc_gpu_t *gpu = world;
     gpc_units_t units = gpc_gpu_units(gpu, line);
-    const gpc_controller_t *bank = units.bank;
-    gpc_index_t way = gpc_tags_find(&bank->arrays[0], line);
 
     gpc_memory_read(gpu->memory, line, gpu->machine.line_bytes / 4, words);
-    if (way == GPC_NONE || bank->arrays[0].tags[way].mshr != GPC_NONE) {
-        return GPC_OK;
-    }
-    return gpu->protocol->host_read(&units, line, gpc_all_words(bank), words);
+    return gpc_host_newest(gpu->protocol, &units, line, words);
 }
 
 /* ---- timers ------------------------------------------------------------------------------------------------------ */

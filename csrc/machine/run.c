@@ -26,6 +26,9 @@ static int
 kernel_begin(gpc_gpu_t *gpu)
 {
     int status = GPC_OK;
+    if (gpu->functional.on) {
+        return GPC_OK;
+    }
     for (uint32_t node = 0; node < gpc_gpu_nodes(gpu) && status == GPC_OK; node++) {
         gpu->queues[node].ended = false;
         status = gpc_controller_launch(&gpu->controllers[node], GPC_MSG_KERNEL_BEGIN);
@@ -75,13 +78,14 @@ gpc_gpu_launch(gpc_gpu_t *gpu, const gpc_launch_t *launch)
     gpc_tick_t start = common_edge(gpu);
     gpc_cycle_t cycle = start / gpu->core_clock.period;
 
-    status = gpc_gpu_tell_monitors_memory(gpu);
+    status = launch->functional ? gpc_gpu_begin_functional(gpu) : gpc_gpu_tell_monitors_memory(gpu);
     if (status == GPC_OK) {
-        status = gpc_cores_launch(&gpu->cores, launch, cycle + gpu->machine.launch_latency);
+        status = gpc_cores_launch(&gpu->cores, launch, cycle + gpu->cores.machine->launch_latency);
     }
     if (status) {
         gpc_gpu_drop_added(gpu);
         gpc_cores_clear(&gpu->cores);
+        gpc_gpu_end_functional(gpu);
         return gpc_fail(&gpu->failure, status, "%s", gpc_error_message(status));
     }
     for (uint32_t node = 0; node < gpc_gpu_nodes(gpu); node++) {
@@ -122,6 +126,8 @@ handle(gpc_gpu_t *gpu, const gpc_event_t *event)
             return gpc_gpu_send(gpu, &gpu->controllers[event->target], event->argument);
         case GPC_EVENT_CROSSED:
             return gpc_gpu_crossed(gpu, (gpc_node_t) event->target, event->argument);
+        case GPC_EVENT_LINK:
+            return gpc_gpu_link_event(gpu, event->target);
         case GPC_EVENT_NETWORK_ARRIVE:
         case GPC_EVENT_NETWORK_GRANT:
         case GPC_EVENT_OTHER_ARRIVE:
@@ -237,6 +243,12 @@ note_finish(gpc_gpu_t *gpu)
 
 /* ---- protocols that handle the end of a launch ------------------------------------------------------------------- */
 
+static inline bool
+handles_end(const gpc_gpu_t *gpu)
+{
+    return gpu->ends && !gpu->functional.on;
+}
+
 static int
 end_at(gpc_gpu_t *gpu, gpc_node_t node)
 {
@@ -285,9 +297,9 @@ static int
 after_last_warp(gpc_gpu_t *gpu, uint32_t core)
 {
     if (gpu->cores.order->exit_releases) {
-        GPC_TRY(gpc_cores_begin_next(&gpu->cores, gpc_gpu_cycle(gpu) + 1 + gpu->machine.launch_latency));
+        GPC_TRY(gpc_cores_begin_next(&gpu->cores, gpc_gpu_cycle(gpu) + 1 + gpu->cores.machine->launch_latency));
     }
-    if (gpu->ends) {
+    if (handles_end(gpu)) {
         return send_kernel_end(gpu, core);
     }
     note_finish(gpu);
@@ -311,7 +323,7 @@ end_of_events(gpc_gpu_t *gpu)
     }
     int status = gpu->checks.tries ? gpc_gpu_look_for_work(gpu, NULL) : GPC_OK;
     GPC_TRY(status);
-    if (gpu->ends) {
+    if (handles_end(gpu)) {
         status = note_drained(gpu);
     } else {
         note_finish(gpu);
@@ -326,6 +338,9 @@ end_of_events(gpc_gpu_t *gpu)
         status = GPC_OBSERVE(&gpu->stream.tap, ENDED, moment, gpc_gpu_hook_now(gpu));
     }
     GPC_TRY(status);
+    if (gpu->functional.on) {
+        gpc_gpu_end_functional(gpu);
+    }
     return GPC_RUN_DONE;
 }
 
@@ -489,7 +504,7 @@ save_lines(gpc_gpu_t *gpu, const gpc_controller_t *unit)
 }
 
 void
-gpc_gpu_abort(gpc_gpu_t *gpu)
+gpc_gpu_empty_caches(gpc_gpu_t *gpu)
 {
     uint32_t nodes = gpc_gpu_nodes(gpu);
 
@@ -499,24 +514,32 @@ gpc_gpu_abort(gpc_gpu_t *gpu)
     for (uint32_t node = 0; node < nodes; node++) {
         gpc_controller_clear(&gpu->controllers[node]);
     }
-    gpc_gpu_hang_end(gpu);
     gpc_wheel_clear(&gpu->wheel);
-    for (uint32_t i = 0; i < gpu->num_links; i++) {
-        gpc_network_clear(&gpu->links[i]);
-    }
-    gpc_dram_clear(&gpu->dram);
     gpc_gpu_clear_queues(gpu);
+    gpc_gpu_clear_die_links(gpu);
     gpc_list_clear(&gpu->state->background);
     gpu->state->serving = 0;
     gpc_order_clear(&gpu->order);
     gpc_cores_clear(&gpu->cores);
     gpc_pool_clear(&gpu->messages);
     gpc_pool_clear(&gpu->lane_lists);
+}
+
+void
+gpc_gpu_abort(gpc_gpu_t *gpu)
+{
+    gpc_gpu_empty_caches(gpu);
+    gpc_gpu_hang_end(gpu);
+    for (uint32_t i = 0; i < gpu->num_links; i++) {
+        gpc_network_clear(&gpu->links[i]);
+    }
+    gpc_dram_clear(&gpu->dram);
     if (gpu->state->running && !gpu->state->finished) {
         gpu->state->cycles += (gpc_wheel_now(&gpu->wheel) - gpu->state->launched) / gpu->core_clock.period;
     }
     gpu->state->sent = gpu->state->received = 0;
     gpu->state->paused_at = 0;
     gpu->state->running = false;
+    gpc_gpu_end_functional(gpu);
     gpc_gpu_checks_lost_memory(gpu);
 }

@@ -121,6 +121,9 @@ send_late(gpc_gpu_t *gpu, const gpc_controller_t *from, gpc_index_t message)
     if (gpc_gpu_takes_link(gpu, msg)) {
         GPC_TRY(GPC_OBSERVE(&gpu->stream.tap, CROSSED, crossed, msg));
     }
+    if (gpu->link_queues && gpc_gpu_waits_for_link(gpu, msg)) {
+        return gpc_gpu_wait_for_link(gpu, message);
+    }
     gpc_tick_t crossing = gpu->crosses ? gpc_gpu_crossing_ticks(gpu, msg) : 0;
     /* the messages between two controllers stay in order: all cross */
     return crossing ? gpc_wheel_schedule(&gpu->wheel, tick_now(gpu) + crossing, GPC_EVENT_CROSSED, GPC_PRIORITY_OUTBOX,

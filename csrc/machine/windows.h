@@ -44,6 +44,10 @@ gpc_die_of_event(const gpc_gpu_t *gpu, const gpc_event_t *event)
     if (event->kind == GPC_EVENT_DRAM || event->kind == GPC_EVENT_DRAM_ANSWER) {
         return event->target / gpu->homes.channels.divisor;
     }
+    if (event->kind == GPC_EVENT_LINK) {
+        uint32_t dies = gpu->machine.dies, gpus = gpu->machine.gpus, of_gpus = event->target - dies * dies;
+        return event->target < dies * dies ? event->target / dies : of_gpus / gpus * (dies / gpus);
+    }
     uint32_t node = gpc_node_of_event(gpu, event);
     uint32_t die = node < gpc_gpu_nodes(gpu) ? gpc_die_of(&gpu->nodes, (gpc_node_t) node) : GPC_NO_DIE;
     return die < GPC_MAX_DIES ? die : 0;

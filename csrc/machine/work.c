@@ -245,7 +245,8 @@ is_controller_forgotten(gpc_gpu_t *gpu, const gpc_schedule_t *schedule, gpc_node
 static bool
 is_forgotten(gpc_gpu_t *gpu, const gpc_schedule_t *schedule, gpc_text_t *out)
 {
-    bool forgotten = gpc_dram_sleeps_on_work(&gpu->dram, schedule, out);
+    bool forgotten =
+        gpc_dram_sleeps_on_work(&gpu->dram, schedule, out) || gpc_gpu_links_sleep_on_work(gpu, schedule, out);
 
     for (uint32_t i = 0; i < gpu->num_links && !forgotten; i++) {
         forgotten = gpc_network_sleeps_on_work(&gpu->links[i], schedule, out);

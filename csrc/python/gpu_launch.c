@@ -101,6 +101,7 @@ gpc_method_launch(PyObject *object, PyObject *args, PyObject *keywords)
         "on_gpu",
         "after",
         "more",
+        "functional",
         "spilled_registers",
         "barrier_words",
         NULL,
@@ -110,16 +111,16 @@ gpc_method_launch(PyObject *object, PyObject *args, PyObject *keywords)
     gpc_buffers_argument_t buffers = {0};
     gpc_sources_argument_t sources = {0};
     PyObject *files = NULL, *reports = NULL;
-    int independent_lanes = 0, more = 0;
+    int independent_lanes = 0, more = 0, functional = 0;
     gpc_launch_t launch = {0};
     PyObject *result = NULL;
     Py_buffer constants;
 
-    if (!PyArg_ParseTupleAndKeywords(args, keywords, "OOOOOOOOOO|OOOOpOOpOO:launch", (char **) (uintptr_t) names,
+    if (!PyArg_ParseTupleAndKeywords(args, keywords, "OOOOOOOOOO|OOOOpOOppOO:launch", (char **) (uintptr_t) names,
                                      &o.kernel, &o.program, &o.vector_registers, &o.uniform_registers, &o.shared_words,
                                      &o.constants, &o.buffers, &o.grid, &o.block, &o.placement, &files, &reports,
                                      &o.local_address, &o.local_bytes, &independent_lanes, &o.on_gpu, &o.after, &more,
-                                     &o.spilled_registers, &o.barrier_words)) {
+                                     &functional, &o.spilled_registers, &o.barrier_words)) {
         return NULL;
     }
     if (get_launch(state, &o, &launch) != 0 || gpc_get_words(state, o.constants, "constants", false, &constants) != 0) {
@@ -129,6 +130,7 @@ gpc_method_launch(PyObject *object, PyObject *args, PyObject *keywords)
         set_lists(&launch, &sources, &buffers, &constants);
         launch.program.independent_lanes = independent_lanes != 0;
         launch.more = more != 0;
+        launch.functional = functional != 0;
         result = begin_launch(object, &launch);
     }
     gpc_sources_argument_free(&sources);

@@ -8,6 +8,7 @@
 #include "core/memory/order.h"
 #include "harness.h"
 #include "machines.h"
+#include "programs.h"
 
 #define WORLD_CORES 4u
 #define WORLD_WORDS 65536u
@@ -243,9 +244,14 @@ world_run(const gpc_launch_t *launch)
 
 enum { V = GPC_OPERAND_VECTOR, U = GPC_OPERAND_UNIFORM, C = GPC_OPERAND_CONSTANT };
 
-/* OP(ADD, .destination = V | 1, ..) */
-#define OP(...) OP_(__VA_ARGS__, .bytes = 0)
-#define OP_(name, ...) ((gpc_instruction_t){.width = 1, .scope = GPC_SCOPE_GPU, .opcode = GPC_OP_##name, __VA_ARGS__})
+#define OP(...) ((gpc_instruction_t) ROW(__VA_ARGS__))
+#define SHARED_LOAD(d, at) OP(SHARED_LOAD, d, at, NONE)
+#define SHARED_STORE(at, what) OP(SHARED_STORE, NONE, at, what, .c = NONE)
+#define SLEEP(cycles) OP(SLEEP, NONE, cycles, NONE)
+#define BLOCK_BARRIER OP(BARRIER, NONE, C0, NONE)
+#define WARP_SYNC(mask) OP(WARP_SYNC, NONE, mask, NONE)
+#define IF_NOT(condition, to, join)                                                                                    \
+    OP(BRANCH, NONE, condition, NONE, .flags = GPC_FLAG_IF_ZERO, .target = (to), .reconverge = (join))
 #define CODE(...)                                                                                                      \
     (const gpc_instruction_t[]){__VA_ARGS__}, (uint32_t) (sizeof((const gpc_instruction_t[]){__VA_ARGS__}) / 32)
 
@@ -277,7 +283,7 @@ world_launch(const gpc_instruction_t *code, uint32_t count, uint32_t blocks, uin
 /* Names of the constants above. */
 enum { C0 = C, C1, C2, C3, C32, C64, C100, C1000, C4096, C7, C16, C_MINUS1 };
 
-#define THREAD OP(SPECIAL, .destination = V | 0, .immediate = GPC_SPECIAL_THREAD_X)
+#define THREAD READ(V | 0, THREAD_X)
 
 /* Runs code on one block of one warp (or more) of a fresh world. */
 static inline int
@@ -287,6 +293,8 @@ world_try(const gpc_instruction_t *code, uint32_t count, uint32_t threads)
     world_begin();
     return world_run(&launch);
 }
+
+#define RUNS(threads, ...) CHECK_EQUAL_I64(world_try(CODE(__VA_ARGS__), threads), GPC_OK)
 
 /* Whether the failure names this file and line. */
 static inline bool

@@ -8,42 +8,43 @@
 #include "harness.h"
 #include "machine/gpu.h"
 #include "machines.h"
+#include "programs.h"
 
 /* ---- programs by hand -------------------------------------------------------------------------------------------- */
 
 enum { R0, R1, R2, R3, R4, R5 }; /* vector registers */
 #define CONSTANT(n) (GPC_OPERAND_CONSTANT | (n))
-#define NONE GPC_OPERAND_NONE
-
-#define OP(op, d, x, y)                                                                                                  \
-    {                                                                                                                    \
-        .opcode = GPC_OP_##op, .type = GPC_U32, .scope = GPC_SCOPE_GPU, .width = 1, .destination = (uint16_t) (d),       \
-        .a = (uint16_t) (x), .b = (uint16_t) (y), .c = NONE                                                              \
-    }
-#define SPECIAL(d, which)                                                                                                \
-    {                                                                                                                    \
-        .opcode = GPC_OP_SPECIAL, .type = GPC_U32, .width = 1, .destination = (d), .a = NONE, .b = NONE, .c = NONE,      \
-        .immediate = GPC_SPECIAL_##which                                                                                 \
-    }
-#define FENCE_SC                                                                                                         \
-    {                                                                                                                    \
-        .opcode = GPC_OP_FENCE, .order = GPC_ORDER_SC, .scope = GPC_SCOPE_GPU, .width = 1, .destination = NONE,          \
-        .a = NONE, .b = NONE, .c = NONE                                                                                  \
-    }
-#define EXIT OP(EXIT, NONE, NONE, NONE)
-#define NOP OP(NOP, NONE, NONE, NONE)
+#define OP(...) ROW(__VA_ARGS__)
 
 typedef struct {
     gpc_gpu_t *gpu;
     gpc_address_t address;
 } bench_t;
 
+/* The GPUs of the running test, which end with it; one that makes more loses the oldest. */
+static struct {
+    gpc_gpu_t *at[8];
+    uint32_t made;
+} bench_gpus;
+
+AROUND_TESTS
+{
+    for (uint32_t i = 0; i < GPC_COUNT_OF(bench_gpus.at); i++) {
+        gpc_gpu_free(bench_gpus.at[i]);
+        bench_gpus.at[i] = NULL;
+    }
+}
+
 /* A GPU, with an allocation. */
 static inline bench_t
 bench_made(const gpc_setup_t *setup, uint64_t words)
 {
     bench_t it = {0};
-    if (gpc_gpu_create(setup, &it.gpu) || gpc_gpu_allocate(it.gpu, words, &it.address)) {
+    gpc_gpu_t **place = &bench_gpus.at[bench_gpus.made++ % GPC_COUNT_OF(bench_gpus.at)];
+    gpc_gpu_free(*place);
+    int status = gpc_gpu_create(setup, &it.gpu);
+    *place = it.gpu;
+    if (status || gpc_gpu_allocate(it.gpu, words, &it.address)) {
         harness_note("%s", gpc_gpu_error_text(it.gpu));
         CHECK(false);
     }
@@ -108,20 +109,31 @@ run(bench_t *it, const gpc_instruction_t *program, uint32_t count, uint64_t word
 }
 #define RUN_PROGRAM(it, program, words, grid, block) run((it), (program), GPC_COUNT_OF(program), (words), (grid), (block))
 
+static inline uint32_t
+word_at(const bench_t *it, uint64_t index)
+{
+    uint32_t word = 0;
+    CHECK_EQUAL_I64(gpc_gpu_host_read(it->gpu, it->address + 4 * index, 1, &word), 0);
+    return word;
+}
+
+/* A program keeps two clocks, in words 896 and 960: the cycles between them. */
+#define KEEP_CLOCKS(first, second) STORE(CONSTANT(9), first), STORE(CONSTANT(10), second)
+static inline uint32_t
+cycles_kept(const bench_t *it)
+{
+    return word_at(it, 960) - word_at(it, 896);
+}
+
 /* Core cycles from the issue of a load of word constants[constant] to the issue of its first use: `padding` NOPs shift
  * the issue against the clocks' edges. */
 static inline uint32_t
 load_of(bench_t *it, uint32_t constant, uint64_t words, uint32_t padding)
 {
     gpc_instruction_t program[16];
-    uint32_t n = 0, times[2] = {0, 0};
-    gpc_instruction_t head[] = {SPECIAL(R0, CLOCK),
-                                OP(LOAD, R1, CONSTANT(constant), NONE),
-                                OP(MOVE, R2, R1, NONE),
-                                SPECIAL(R3, CLOCK),
-                                OP(STORE, NONE, CONSTANT(9), R0),
-                                OP(STORE, NONE, CONSTANT(10), R3),
-                                EXIT};
+    uint32_t n = 0;
+    gpc_instruction_t head[] = {READ(R0, CLOCK), LOAD(R1, CONSTANT(constant)), MOVE(R2, R1),
+                                READ(R3, CLOCK), KEEP_CLOCKS(R0, R3),          EXIT};
     gpc_instruction_t nop = NOP;
 
     while (padding--) {
@@ -131,10 +143,7 @@ load_of(bench_t *it, uint32_t constant, uint64_t words, uint32_t padding)
         program[n++] = head[i];
     }
     CHECK_EQUAL_I64(run(it, program, n, words, 1, 1), 0);
-    CHECK_EQUAL_I64(gpc_gpu_host_read(it->gpu, it->address + 4 * 896, 1, &times[0]), 0);
-    CHECK_EQUAL_I64(gpc_gpu_host_read(it->gpu, it->address + 4 * 960, 1, &times[1]), 0);
-    return times[1] - times[0] -
-           2; /* the load issues one cycle after the first clock, the move one before the second */
+    return cycles_kept(it) - 2; /* the load issues one cycle after the first clock, the move one before the second */
 }
 
 static inline uint32_t
@@ -145,24 +154,9 @@ load_to_use(bench_t *it, uint64_t words, uint32_t padding)
 
 /* Every thread adds 1 to word 0 and stores its number + word to its own word. */
 static const gpc_instruction_t add_and_store[] = {
-    SPECIAL(R0, THREAD_X),
-    SPECIAL(R1, BLOCK_X),
-    SPECIAL(R2, BLOCK_DIM_X),
-    OP(MUL, R1, R1, R2),
-    OP(ADD, R0, R0, R1),
-    {.opcode = GPC_OP_ATOMIC,
-     .type = GPC_U32,
-     .order = GPC_ORDER_RELAXED,
-     .scope = GPC_SCOPE_GPU,
-     .width = 1,
-     .destination = R3,
-     .a = CONSTANT(0),
-     .b = CONSTANT(1),
-     .c = NONE,
-     .flags = GPC_ATOMIC_ADD << GPC_FLAG_ATOMIC_SHIFT},
-    OP(ADD, R4, R0, CONSTANT(5)),
-    OP(STORE, NONE, R4, R3),
-    EXIT,
+    READ(R0, THREAD_X),           READ(R1, BLOCK_X),   READ(R2, BLOCK_DIM_X),
+    OP(MUL, R1, R1, R2),          OP(ADD, R0, R0, R1), ATOMIC_ADD(R3, CONSTANT(0), CONSTANT(1)),
+    OP(ADD, R4, R0, CONSTANT(5)), STORE(R4, R3),       EXIT,
 };
 
 /* Atomics, stores and their acknowledgements of all cores at once, with the checks of the end of a run. Protocols that
@@ -171,16 +165,13 @@ static inline void
 check_add_and_store(const gpc_machine_t *machine, const gpc_protocol_t *protocol)
 {
     enum { GRID = 40, BLOCK = 96, THREADS = GRID * BLOCK };
-    uint32_t word = 0;
     if (strcmp(protocol->model[protocol->standard_rule], "none") == 0) {
         return;
     }
     bench_t it = bench(machine, protocol, THREADS + 32);
     CHECK_EQUAL_I64(RUN_PROGRAM(&it, add_and_store, THREADS + 32, GRID, BLOCK), 0);
     CHECK_EQUAL_I64(gpc_gpu_verify(it.gpu), 0);
-    CHECK_EQUAL_I64(gpc_gpu_host_read(it.gpu, it.address, 1, &word), 0);
-    CHECK_EQUAL_U64(word, THREADS);
-    gpc_gpu_free(it.gpu);
+    CHECK_EQUAL_U64(word_at(&it, 0), THREADS);
 }
 
 #endif

@@ -5,10 +5,8 @@
 #include "core/state.h"
 #include "core_world.h"
 
-#define OF_WARP(n) OP(SPECIAL, .destination = U | (n), .immediate = GPC_SPECIAL_WARP)
-#define OF_BLOCK(n) OP(SPECIAL, .destination = U | (n), .immediate = GPC_SPECIAL_BLOCK_X)
-#define BARRIER OP(BARRIER, .a = C0, .b = GPC_OPERAND_NONE)
-#define STORE(index) OP(STORE, .a = (index), .b = C1)
+#define OF_WARP(n) READ(U | (n), WARP)
+#define OF_BLOCK(n) READ(U | (n), BLOCK_X)
 
 /* ---- who issues in which cycle ----------------------------------------------------------------------------------- */
 

@@ -32,7 +32,7 @@ __cyg_profile_func_exit(void *function, void *caller)
 
 BEFORE_TESTS
 {
-    static const gpc_instruction_t program[] = {OP(LOAD, R1, CONSTANT(0), NONE), OP(MOVE, R2, R1, NONE), EXIT};
+    static const gpc_instruction_t program[] = {LOAD(R1, CONSTANT(0)), MOVE(R2, R1), EXIT};
     gpc_machine_t machine = test_fermi;
     machine.cores = machine.partitions = 1;
     bench_t it = bench(&machine, &gpc_protocol_gpu_vi, 1024);
@@ -42,6 +42,5 @@ BEFORE_TESTS
     recording = true;
     int status = gpc_gpu_run(it.gpu, 100000);
     recording = false;
-    gpc_gpu_free(it.gpu);
     exit(status == 0 ? EXIT_SUCCESS : EXIT_FAILURE);
 }

@@ -70,11 +70,6 @@ GPC_ACTION(act_complete_pending, "all that wait complete")
     return GPC_OK;
 }
 
-GPC_ACTION(act_take_again, "all that wait are taken again")
-{
-    return gpc_replay_pending(x);
-}
-
 GPC_ACTION(act_evict_other, "the line of the other table leaves")
 {
     return gpc_controller_line(x->unit, 1, GPC_MSG_EVICT, x->line, gpc_all_words(x->unit), GPC_NONE);
@@ -82,36 +77,31 @@ GPC_ACTION(act_evict_other, "the line of the other table leaves")
 
 /* clang-format off */
 static const gpc_cell_t line_table[LINE_NUM_STATES][LINE_NUM_EVENTS] = {
-    [LINE_I] =
-        {
-            [LINE_LOAD] = GO(LINE_P, act_reserve_way, act_wait),
-        },
-    [LINE_V] =
-        {
-            [LINE_LOAD] = GO(LINE_V, limits_act_hit),
-            [LINE_STORE] = GO(LINE_V, act_evict_other, limits_act_hit),
-            [LINE_EVICT] = GO(LINE_RC),
-            [LINE_EXPIRE] = GO(LINE_I),
-        },
-    [LINE_P] =
-        {
-            [LINE_STORE] = HOLD_LINE,
-            [LINE_EVICT] = NOT_A_VICTIM,
-            [LINE_ACQUIRE] = GO(LINE_PX),
-            [LINE_DATA] = GO(LINE_V, act_complete_pending),
-        },
-    [LINE_PX] =
-        {
-            [LINE_STORE] = HOLD_LINE,
-            [LINE_EVICT] = NOT_A_VICTIM,
-            [LINE_DATA] = GO(LINE_I, act_release_way, act_take_again),
-        },
-    [LINE_RC] =
-        {
-            [LINE_EVICT] = NOT_A_VICTIM,
-            [LINE_EXPIRE] = GO(LINE_I),
-            [LINE_ACK] = GO(LINE_I),
-        },
+    [LINE_I] = {
+        [LINE_LOAD] = GO(LINE_P, act_reserve_way, act_wait),
+    },
+    [LINE_V] = {
+        [LINE_LOAD] = GO(LINE_V, limits_act_hit),
+        [LINE_STORE] = GO(LINE_V, act_evict_other, limits_act_hit),
+        [LINE_EVICT] = GO(LINE_RC),
+        [LINE_EXPIRE] = GO(LINE_I),
+    },
+    [LINE_P] = {
+        [LINE_STORE] = HOLD_LINE,
+        [LINE_EVICT] = NOT_A_VICTIM,
+        [LINE_ACQUIRE] = GO(LINE_PX),
+        [LINE_DATA] = GO(LINE_V, act_complete_pending),
+    },
+    [LINE_PX] = {
+        [LINE_STORE] = HOLD_LINE,
+        [LINE_EVICT] = NOT_A_VICTIM,
+        [LINE_DATA] = GO(LINE_I, act_release_way, act_replay),
+    },
+    [LINE_RC] = {
+        [LINE_EVICT] = NOT_A_VICTIM,
+        [LINE_EXPIRE] = GO(LINE_I),
+        [LINE_ACK] = GO(LINE_I),
+    },
 };
 /* clang-format on */
 
@@ -166,30 +156,26 @@ GPC_ACTION(act_complete_words, "those that wait for the words complete")
 
 /* clang-format off */
 static const gpc_cell_t word_table[WORD_NUM_STATES][WORD_NUM_EVENTS] = {
-    [WORD_I] =
-        {
-            [WORD_LOAD] = GO(WORD_P, act_reserve_way, act_get, act_wait),
-            [WORD_STORE] = GO(WORD_I, act_give),
-        },
-    [WORD_V] =
-        {
-            [WORD_LOAD] = GO(WORD_V, limits_act_hit),
-            [WORD_STORE] = GO(WORD_V, act_give),
-            [WORD_EVICT] = GO(WORD_I, act_give),
-            [WORD_ACQUIRE] = GO(WORD_I),
-        },
-    [WORD_D] =
-        {
-            [WORD_LOAD] = HOLD_QUEUE,
-            [WORD_EVICT] = NOT_A_VICTIM,
-            [WORD_ACQUIRE] = GO(WORD_D),
-        },
-    [WORD_P] =
-        {
-            [WORD_LOAD] = HOLD_LINE, /* the data ends it */
-            [WORD_EVICT] = NOT_A_VICTIM,
-            [WORD_DATA] = GO(WORD_V, act_complete_words),
-        },
+    [WORD_I] = {
+        [WORD_LOAD] = GO(WORD_P, act_reserve_way, act_get, act_wait),
+        [WORD_STORE] = GO(WORD_I, act_give),
+    },
+    [WORD_V] = {
+        [WORD_LOAD] = GO(WORD_V, limits_act_hit),
+        [WORD_STORE] = GO(WORD_V, act_give),
+        [WORD_EVICT] = GO(WORD_I, act_give),
+        [WORD_ACQUIRE] = GO(WORD_I),
+    },
+    [WORD_D] = {
+        [WORD_LOAD] = HOLD_QUEUE,
+        [WORD_EVICT] = NOT_A_VICTIM,
+        [WORD_ACQUIRE] = GO(WORD_D),
+    },
+    [WORD_P] = {
+        [WORD_LOAD] = HOLD_LINE, /* the data ends it */
+        [WORD_EVICT] = NOT_A_VICTIM,
+        [WORD_DATA] = GO(WORD_V, act_complete_words),
+    },
 };
 /* clang-format on */
 
@@ -217,16 +203,7 @@ GPC_FSM(DIR, DIR_STATES, DIR_EVENTS)
 static gpc_event_id_t
 dir_classify(const gpc_step_t *x)
 {
-    switch (x->cause) {
-        case GPC_MSG_LOAD:
-            return DIR_LOAD;
-        case GPC_MSG_EVICT:
-            return x->array == 0 ? DIR_EVICT_DATA : DIR_EVICT_ENTRY;
-        case LIMITS_DATA:
-            return DIR_DATA;
-        default:
-            return GPC_NO_EVENT;
-    }
+    return x->array == 0 ? DIR_EVICT_DATA : DIR_EVICT_ENTRY;
 }
 
 GPC_ACTION(act_reserve_ways, "a way in both arrays, or hold")
@@ -246,6 +223,7 @@ static const gpc_cell_t dir_table[DIR_NUM_STATES][DIR_NUM_EVENTS] = {
 /* clang-format on */
 
 static const gpc_table_t over_both = {GPC_TABLE("directory", OVER_LINES, DIR, dir_table, dir_classify),
+                                      .causes = {ON(GPC_MSG_LOAD, DIR_LOAD), ON(LIMITS_DATA, DIR_DATA)},
                                       .arrays = 1u << 0 | 1u << 1};
 
 /* ---- controllers ------------------------------------------------------------------------------------------------- */

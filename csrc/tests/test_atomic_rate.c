@@ -6,19 +6,7 @@
 
 enum { WORDS = 1 << 12, WARPS = 24, LANES = 32 };
 
-static const gpc_instruction_t adds[] = {
-    {.opcode = GPC_OP_ATOMIC,
-     .type = GPC_U32,
-     .order = GPC_ORDER_RELAXED,
-     .scope = GPC_SCOPE_GPU,
-     .width = 1,
-     .destination = NONE,
-     .a = CONSTANT(0),
-     .b = CONSTANT(1),
-     .c = NONE,
-     .flags = GPC_ATOMIC_ADD << GPC_FLAG_ATOMIC_SHIFT},
-    EXIT,
-};
+static const gpc_instruction_t adds[] = {ATOMIC_ADD(NONE, CONSTANT(0), CONSTANT(1)), EXIT};
 
 typedef struct {
     uint64_t cycles, operations;
@@ -30,7 +18,6 @@ add_once(const gpc_protocol_t *protocol, uint32_t lanes, uint32_t merged, uint32
 {
     gpc_machine_t machine = test_fermi;
     found_t found = {0, 0};
-    uint32_t sum;
 
     machine.l2_mhz = machine.noc_mhz = machine.core_mhz;
     machine.flit_bytes = 256;
@@ -44,14 +31,12 @@ add_once(const gpc_protocol_t *protocol, uint32_t lanes, uint32_t merged, uint32
             RUN_PROGRAM(&it, adds, WORDS, lanes == LANES ? 1 : WARPS, lanes == LANES ? WARPS * LANES : lanes), 0);
     }
     CHECK_EQUAL_I64(gpc_gpu_verify(it.gpu), 0);
-    CHECK_EQUAL_I64(gpc_gpu_host_read(it.gpu, it.address, 1, &sum), 0);
-    CHECK_EQUAL_U64(sum, 2 * WARPS * lanes);
+    CHECK_EQUAL_U64(word_at(&it, 0), 2 * WARPS * lanes);
     found.cycles = gpc_gpu_cycles(it.gpu) - found.cycles;
     for (uint32_t bank = 0; bank < machine.partitions; bank++) {
         found.operations += it.gpu->queues[machine.cores + bank].atomics;
     }
     found.operations /= 2;
-    gpc_gpu_free(it.gpu);
     return found;
 }
 

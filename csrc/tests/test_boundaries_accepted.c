@@ -34,20 +34,20 @@ losing(void)
 
 /* Each thread stores its number twice, loads it after the first store, and stores the loaded value beside it. */
 static const gpc_instruction_t store_and_load[] = {
-    SPECIAL(R0, THREAD_X),
-    SPECIAL(R1, BLOCK_X),
-    SPECIAL(R2, BLOCK_DIM_X),
+    READ(R0, THREAD_X),
+    READ(R1, BLOCK_X),
+    READ(R2, BLOCK_DIM_X),
     OP(MUL, R1, R1, R2),
     OP(ADD, R0, R0, R1),
-    OP(STORE, NONE, R0, R0),
-    OP(LOAD, R3, R0, NONE),
-    OP(STORE, NONE, R0, R0),
+    STORE(R0, R0),
+    LOAD(R3, R0),
+    STORE(R0, R0),
     OP(ADD, R4, R0, CONSTANT(8)),
-    OP(STORE, NONE, R4, R3),
+    STORE(R4, R3),
     EXIT,
 };
 
-static const gpc_instruction_t store_alone[] = {SPECIAL(R0, BLOCK_X), OP(STORE, NONE, R0, CONSTANT(3)), EXIT};
+static const gpc_instruction_t store_alone[] = {READ(R0, BLOCK_X), STORE(R0, CONSTANT(3)), EXIT};
 
 static bench_t
 checked(const gpc_protocol_t *protocol)
@@ -74,7 +74,6 @@ TEST(stores_that_are_accepted_early_are_right)
     CHECK_EQUAL_U64(counts.monitor.accepted, 3 * 512);
     CHECK(counts.monitor.loads > 0 && counts.monitor.writes > 0);
     CHECK_EQUAL_I64(RUN_PROGRAM(&it, add_and_store, 4096, 8, 64), 0); /* and with atomics */
-    gpc_gpu_free(it.gpu);
 }
 
 TEST(a_lost_store_is_reported)
@@ -85,7 +84,6 @@ TEST(a_lost_store_is_reported)
     CHECK(strstr(gpc_gpu_error_text(it.gpu), "an accepted store is performed before the end: core ") != NULL);
     CHECK_EQUAL_I64(RUN_PROGRAM(&it, store_and_load, 4096, 8, 64), GPC_ERROR_INVARIANT);
     CHECK(strstr(gpc_gpu_error_text(it.gpu), "a warp reads its own accepted store: core ") != NULL);
-    gpc_gpu_free(it.gpu);
     free(lost);
 }
 

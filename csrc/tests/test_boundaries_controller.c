@@ -15,12 +15,6 @@ enum { A = 0x1000, B = 0x1040 };
 #define LINE_EVENTS(X) X(L_LOAD, "") X(L_ACK, "") X(L_DRAIN, "an entry drains through the line's table")
 GPC_FSM(L, LINE_STATES, LINE_EVENTS)
 
-static gpc_event_id_t
-line_classify(const gpc_step_t *x)
-{
-    return x->cause == MSG_ACK ? L_ACK : x->cause == GPC_MSG_RELEASE ? L_DRAIN : L_LOAD;
-}
-
 GPC_ACTION(act_keep_pending, "")
 {
     return gpc_keep_pending(x);
@@ -43,12 +37,6 @@ static const gpc_cell_t line_cells[L_NUM_STATES][L_NUM_EVENTS] = {
 #define UNIT_STATES(X) X(U_CLOSED, STABLE, "atomics wait") X(U_OPEN, STABLE, "atomics complete")
 #define UNIT_EVENTS(X) X(U_ATOMIC, "") X(U_TIMER, "") X(U_RELEASE, "everything in the unit's list is taken again")
 GPC_FSM(U, UNIT_STATES, UNIT_EVENTS)
-
-static gpc_event_id_t
-unit_classify(const gpc_step_t *x)
-{
-    return x->cause == GPC_MSG_TIMER ? U_TIMER : x->cause == GPC_MSG_RELEASE ? U_RELEASE : U_ATOMIC;
-}
 
 GPC_ACTION(act_complete, "")
 {
@@ -117,8 +105,12 @@ static const gpc_cell_t entry_cells[E_NUM_STATES][E_NUM_EVENTS] = {
     [E_SENT] = {[E_PUT] = GO(E_FREE, act_note), [E_DRAIN] = GO(E_OPEN), [E_DRAIN_BUSY] = GO(E_OPEN, act_ask_line)},
 };
 
-static const gpc_table_t lines = {GPC_TABLE("L1", OVER_LINES, L, line_cells, line_classify)};
-static const gpc_table_t over_unit = {GPC_TABLE("L1.unit", OVER_UNIT, U, unit_cells, unit_classify)};
+static const gpc_table_t lines = {
+    GPC_TABLE("L1", OVER_LINES, L, line_cells, NULL),
+    .causes = {ON(GPC_MSG_LOAD, L_LOAD), ON(MSG_ACK, L_ACK), ON(GPC_MSG_RELEASE, L_DRAIN)}};
+static const gpc_table_t over_unit = {
+    GPC_TABLE("L1.unit", OVER_UNIT, U, unit_cells, NULL),
+    .causes = {ON(GPC_MSG_ATOMIC, U_ATOMIC), ON(GPC_MSG_TIMER, U_TIMER), ON(GPC_MSG_RELEASE, U_RELEASE)}};
 static const gpc_table_t buffer = {GPC_TABLE("L1.buffer", OVER_ENTRIES, E, entry_cells, entry_classify)};
 
 static uint8_t

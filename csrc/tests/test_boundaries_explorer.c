@@ -114,25 +114,6 @@ GPC_FSM(L1, L1_STATES, L1_EVENTS)
 #define L2_EVENTS(X) X(L2_PING, "") X(L2_PUT, "") X(L2_WRITTEN, "memory has the words of PUT")
 GPC_FSM(L2, L2_STATES, L2_EVENTS)
 
-static gpc_event_id_t
-l1_classify(const gpc_step_t *x)
-{
-    return x->cause == MSG_PONG ? L1_PONG : L1_STORE;
-}
-
-static gpc_event_id_t
-l2_classify(const gpc_step_t *x)
-{
-    return x->cause == MSG_PUT ? L2_PUT : x->cause == GPC_MSG_WRITTEN ? L2_WRITTEN : L2_PING;
-}
-
-static uint8_t
-answers_to_table_1(const gpc_controller_t *unit, const gpc_msg_t *msg)
-{
-    (void) unit;
-    return msg->type == MSG_PONG;
-}
-
 static int
 read_memory(const gpc_units_t *units, gpc_address_t line, gpc_mask_t mask, uint32_t *words)
 {
@@ -158,19 +139,6 @@ GPC_DESCRIBE(lazy, unit, LAZY_UNIT)
 #define LAZY_EVENTS(X) X(LAZY_STORE, "") X(LAZY_DRAIN, "") X(LAZY_END, "") X(LAZY_PONG, "")
 GPC_FSM(LAZY, LAZY_STATES, LAZY_EVENTS)
 
-static gpc_event_id_t
-lazy_classify(const gpc_step_t *x)
-{
-    switch (x->cause) {
-        case GPC_MSG_STORE:
-            return LAZY_STORE;
-        case GPC_MSG_KERNEL_END:
-            return LAZY_END;
-        default:
-            return x->cause == MSG_PONG ? LAZY_PONG : LAZY_DRAIN;
-    }
-}
-
 GPC_ACTION(act_keep_store, "")
 {
     *(lazy_unit_t *) x->unit->unit_fields = (lazy_unit_t){.line = x->line, .value = x->msg->data[0]};
@@ -194,7 +162,9 @@ static const gpc_cell_t lazy_cells[LAZY_NUM_STATES][LAZY_NUM_EVENTS] = {
                    [LAZY_END] = GO_HARDENED(LAZY_SENT, act_put)},
     [LAZY_SENT] = {[LAZY_STORE] = HOLD_QUEUE, [LAZY_END] = HOLD_QUEUE, [LAZY_PONG] = GO(LAZY_EMPTY)},
 };
-static const gpc_table_t lazy_table = {GPC_TABLE("L1", OVER_UNIT, LAZY, lazy_cells, lazy_classify)};
+static const gpc_table_t lazy_table = {GPC_TABLE("L1", OVER_UNIT, LAZY, lazy_cells, NULL),
+                                       .causes = {ON(GPC_MSG_STORE, LAZY_STORE), ON(GPC_MSG_RELEASE, LAZY_DRAIN),
+                                                  ON(GPC_MSG_KERNEL_END, LAZY_END), ON(MSG_PONG, LAZY_PONG)}};
 static const gpc_controller_type_t lazy_l1 = {
     .name = "L1", .position = GPC_AT_CORE, .tables = {&lazy_table}, .unit = lazy_unit_described};
 static const gpc_controller_type_t lazy_end_l1 = {
@@ -210,20 +180,19 @@ lazy_release(gpc_controller_t *l1, uint16_t warp, uint8_t scope, gpc_cycle_t *un
 
 /* ---- all of them ------------------------------------------------------------------------------------------------- */
 
-static const gpc_table_t flood_table = {GPC_TABLE("L1", OVER_UNIT, L1, flood_cells, l1_classify)};
-static const gpc_table_t few_table = {GPC_TABLE("L1", OVER_UNIT, L1, few_cells, l1_classify)};
-static const gpc_table_t deluge_table = {GPC_TABLE("L1", OVER_UNIT, L1, deluge_cells, l1_classify)};
-static const gpc_table_t early_table = {GPC_TABLE("L1", OVER_UNIT, L1, early_cells, l1_classify)};
-static const gpc_table_t clock_table = {GPC_TABLE("L1", OVER_UNIT, L1, clock_cells, l1_classify)};
-static const gpc_table_t answer_table = {GPC_TABLE("L1.answers", OVER_UNIT, L1, answer_cells, l1_classify)};
-static const gpc_table_t bank_table = {GPC_TABLE("L2", OVER_UNIT, L2, bank_cells, l2_classify)};
+#define STORES(cells) {GPC_TABLE("L1", OVER_UNIT, L1, cells, NULL), .causes = {ON(GPC_MSG_STORE, L1_STORE)}}
+static const gpc_table_t flood_table = STORES(flood_cells), few_table = STORES(few_cells),
+                         deluge_table = STORES(deluge_cells), early_table = STORES(early_cells),
+                         clock_table = STORES(clock_cells);
+static const gpc_table_t answer_table = {GPC_TABLE("L1.answers", OVER_UNIT, L1, answer_cells, NULL),
+                                         .causes = {ON(MSG_PONG, L1_PONG)}};
+static const gpc_table_t bank_table = {
+    GPC_TABLE("L2", OVER_UNIT, L2, bank_cells, NULL),
+    .causes = {ON(MSG_PING, L2_PING), ON(MSG_PUT, L2_PUT), ON(GPC_MSG_WRITTEN, L2_WRITTEN)}};
 
 #define AT_CORE(name_, unit_, ...)                                                                                     \
-    static const gpc_controller_type_t name_ = {.name = "L1",                                                          \
-                                                .position = GPC_AT_CORE,                                               \
-                                                .tables = {__VA_ARGS__},                                               \
-                                                .unit = (unit_),                                                       \
-                                                .route = answers_to_table_1}
+    static const gpc_controller_type_t name_ = {                                                                       \
+        .name = "L1", .position = GPC_AT_CORE, .tables = {__VA_ARGS__}, .unit = (unit_)}
 AT_CORE(flood_l1, prototype_unit_described, &flood_table);
 AT_CORE(few_l1, plain_unit_described, &few_table);
 AT_CORE(deluge_l1, prototype_unit_described, &deluge_table);

@@ -111,7 +111,6 @@ TEST(the_host_sees_a_second_array)
     CHECK_EQUAL_U64(read_word(&it, 40, WORDS), 7);
     CHECK_EQUAL_U64(read_word(&it, 41, 1), 109);
     CHECK_EQUAL_I64(gpc_gpu_verify(it.gpu), 0);
-    gpc_gpu_free(it.gpu);
 }
 
 TEST(an_abort_saves_a_second_array)
@@ -124,7 +123,6 @@ TEST(an_abort_saves_a_second_array)
                   it.address + test_fermi.line_bytes) == NULL);
     CHECK_EQUAL_U64(read_word(&it, 40, 1), 108);
     CHECK_EQUAL_U64(read_word(&it, 40, WORDS), 108);
-    gpc_gpu_free(it.gpu);
 }
 
 TEST(a_snapshot_keeps_a_second_array)
@@ -137,7 +135,6 @@ TEST(a_snapshot_keeps_a_second_array)
     CHECK_EQUAL_I64(gpc_gpu_restore(it.gpu, snapshot), 0);
     CHECK_EQUAL_U64(read_word(&it, 40, 1), 108);
     gpc_snapshot_free(snapshot);
-    gpc_gpu_free(it.gpu);
 }
 
 /* Of a protocol that promises it. */
@@ -153,7 +150,6 @@ TEST(under_check_the_host_reads_no_cache)
     write_line(&it);
     CHECK_EQUAL_I64(gpc_gpu_host_read(it.gpu, it.address + 4 * 40, 1, &word), GPC_ERROR_INVARIANT);
     CHECK(strstr(gpc_gpu_error_text(it.gpu), "a launch leaves its words in memory") != NULL);
-    gpc_gpu_free(it.gpu);
 }
 
 BEFORE_TESTS

@@ -8,6 +8,7 @@
 #include "own_protocols.h"
 #include "protocols/baseline/baseline.h"
 #include "small_programs.h"
+#include "tests/fresh.h"
 #include "tests/places.h"
 
 /* ---- one controller: every object takes the event ---------------------------------------------------------------- */
@@ -15,12 +16,6 @@
 #define OBJECT_STATES(X) X(OBJECT_I, STABLE, "") X(OBJECT_V, STABLE, "") X(OBJECT_T, TRANSIENT_CACHE, "")
 #define OBJECT_EVENTS(X) X(OBJECT_LOAD, "") X(OBJECT_BEGIN, "") X(OBJECT_END, "")
 GPC_FSM(OBJECT, OBJECT_STATES, OBJECT_EVENTS)
-
-static gpc_event_id_t
-object_classify(const gpc_step_t *x)
-{
-    return x->cause == GPC_MSG_KERNEL_BEGIN ? OBJECT_BEGIN : x->cause == GPC_MSG_KERNEL_END ? OBJECT_END : OBJECT_LOAD;
-}
 
 GPC_ACTION(act_keep, "")
 {
@@ -32,10 +27,11 @@ static const gpc_cell_t object_cells[OBJECT_NUM_STATES][OBJECT_NUM_EVENTS] = {
     [OBJECT_V] = {[OBJECT_BEGIN] = GO(OBJECT_I), [OBJECT_END] = GO(OBJECT_V)},
     [OBJECT_T] = {[OBJECT_BEGIN] = GO(OBJECT_T), [OBJECT_END] = GO(OBJECT_T)},
 };
-static const gpc_table_t read_lines = {GPC_TABLE("read", OVER_LINES, OBJECT, object_cells, object_classify)};
-static const gpc_table_t written_lines = {GPC_TABLE("written", OVER_LINES, OBJECT, object_cells, object_classify)};
-static const gpc_table_t fifo = {GPC_TABLE("fifo", OVER_ENTRIES, OBJECT, object_cells, object_classify)};
-static const gpc_table_t whole_unit = {GPC_TABLE("unit", OVER_UNIT, OBJECT, object_cells, object_classify)};
+#define OBJECT_TABLE(name, over)                                                                                       \
+    {GPC_TABLE(name, over, OBJECT, object_cells, NULL),                                                                \
+     .causes = {ON(GPC_MSG_LOAD, OBJECT_LOAD), ON(GPC_MSG_KERNEL_BEGIN, OBJECT_BEGIN), ON(GPC_MSG_KERNEL_END, OBJECT_END)}}
+static const gpc_table_t read_lines = OBJECT_TABLE("read", OVER_LINES), whole_unit = OBJECT_TABLE("unit", OVER_UNIT),
+                         written_lines = OBJECT_TABLE("written", OVER_LINES), fifo = OBJECT_TABLE("fifo", OVER_ENTRIES);
 
 PLACES(four, 4)
 
@@ -51,7 +47,6 @@ static const gpc_protocol_t objects_protocol = {.id = "objects", .controllers = 
 
 TEST(every_object_of_the_tables_that_take_part_gets_the_event)
 {
-    gpc_arena_t arena;
     gpc_pool_t messages, lane_lists;
     gpc_failure_t failure = {0};
     int64_t options[GPC_MAX_OPTIONS] = {0};
@@ -63,10 +58,10 @@ TEST(every_object_of_the_tables_that_take_part_gets_the_event)
                                    .line_bytes = 64,
                                    .partitions = 1,
                                    .interleave_bytes = 64};
-    gpc_arena_init(&arena, 1 << 16);
-    REQUIRE(gpc_pool_init(&messages, &arena, 8, sizeof(gpc_msg_t)) == 0 &&
-            gpc_pool_init(&lane_lists, &arena, 2, sizeof(gpc_lane_list_t)) == 0);
-    const gpc_protocol_t *protocol = gpc_protocol_resolve(&objects_protocol, options, &arena);
+    gpc_arena_t *arena = fresh_arena();
+    REQUIRE(gpc_pool_init(&messages, arena, 8, sizeof(gpc_msg_t)) == 0 &&
+            gpc_pool_init(&lane_lists, arena, 2, sizeof(gpc_lane_list_t)) == 0);
+    const gpc_protocol_t *protocol = gpc_protocol_resolve(&objects_protocol, options, arena);
     REQUIRE(protocol != NULL);
     gpc_controller_t unit = {.protocol = protocol,
                              .options = options,
@@ -74,7 +69,7 @@ TEST(every_object_of_the_tables_that_take_part_gets_the_event)
                              .messages = &messages,
                              .lane_lists = &lane_lists,
                              .failure = &failure};
-    REQUIRE(gpc_controller_init(&unit, protocol->controllers[0], &arena) == 0);
+    REQUIRE(gpc_controller_init(&unit, protocol->controllers[0], arena) == 0);
     gpc_tags_place(&unit.arrays[0], 0, 0x1000, OBJECT_V);
     gpc_tags_place(&unit.arrays[1], 0, 0x1000, OBJECT_V);
     gpc_tags_place(&unit.arrays[1], 1, 0x2000, OBJECT_V);
@@ -95,7 +90,6 @@ TEST(every_object_of_the_tables_that_take_part_gets_the_event)
     CHECK_EQUAL_U64(unit.counts[2][OBJECT_I * OBJECT_NUM_EVENTS + OBJECT_BEGIN], 2);
     CHECK_EQUAL_U64(unit.counts[3][OBJECT_I * OBJECT_NUM_EVENTS + OBJECT_BEGIN], 1);
     CHECK(!gpc_tags_present(&unit.arrays[0], 0) && !gpc_tags_present(&unit.arrays[1], 1));
-    gpc_arena_free(&arena);
 }
 
 /* ---- a machine: no-coh whose cores send a mark to a bank when a launch begins and when it ends ------------------- */
@@ -110,21 +104,6 @@ GPC_FSM(MARKS, MARKS_STATES, MARKS_EVENTS)
 GPC_DESCRIBE(l1, warp, L1_WARP)
 
 static uint32_t bank_begins, bank_ends; /* events that the banks have taken */
-
-static gpc_event_id_t
-marks_classify(const gpc_step_t *x)
-{
-    switch (x->cause) {
-        case GPC_MSG_KERNEL_BEGIN:
-            return MARKS_BEGIN;
-        case GPC_MSG_KERNEL_END:
-            return MARKS_END;
-        case MARK:
-            return MARKS_MARK;
-        default:
-            return x->cause == MARK_ACK ? MARKS_ACK : GPC_NO_EVENT;
-    }
-}
 
 GPC_ACTION(act_mark, "")
 {
@@ -164,16 +143,11 @@ static const gpc_cell_t bank_marks[MARKS_NUM_STATES][MARKS_NUM_EVENTS] = {
 static const gpc_cell_t deaf_marks[MARKS_NUM_STATES][MARKS_NUM_EVENTS] = {
     [MARKS_RUN] = {[MARKS_BEGIN] = GO(MARKS_RUN), [MARKS_END] = GO(MARKS_RUN), [MARKS_MARK] = GO(MARKS_RUN)},
 };
-static const gpc_table_t core_table = {GPC_TABLE("marks", OVER_UNIT, MARKS, core_marks, marks_classify)};
-static const gpc_table_t bank_table = {GPC_TABLE("marks", OVER_UNIT, MARKS, bank_marks, marks_classify)};
-static const gpc_table_t deaf_table = {GPC_TABLE("marks", OVER_UNIT, MARKS, deaf_marks, marks_classify)};
-
-static uint8_t
-route(const gpc_controller_t *unit, const gpc_msg_t *msg)
-{
-    (void) unit;
-    return msg->type >= MARK;
-}
+#define MARKS_TABLE(cells)                                                                                             \
+    {GPC_TABLE("marks", OVER_UNIT, MARKS, cells, NULL),                                                                \
+     .causes = {ON(GPC_MSG_KERNEL_BEGIN, MARKS_BEGIN), ON(GPC_MSG_KERNEL_END, MARKS_END), ON(MARK, MARKS_MARK), ON(MARK_ACK, MARKS_ACK)}}
+static const gpc_table_t core_table = MARKS_TABLE(core_marks), bank_table = MARKS_TABLE(bank_marks),
+                         deaf_table = MARKS_TABLE(deaf_marks);
 
 static void
 count_launches(gpc_controller_t *unit, uint8_t cause)
@@ -238,7 +212,6 @@ forge(forged_t *self, const char *id, const gpc_table_t *at_bank)
         self->tables[i].classify = i == 0 ? l1_classify : l2_classify;
         self->types[i].tables[0] = &self->tables[i];
         self->types[i].tables[1] = i == 0 ? &core_table : at_bank;
-        self->types[i].route = route;
         self->types[i].begins |= 1u << 1;
         self->types[i].ends |= 1u << 1;
         self->protocol.controllers[i] = &self->types[i];
@@ -277,8 +250,6 @@ TEST(a_launch_lasts_until_what_its_end_causes_is_over)
     }
     CHECK_EQUAL_I64(RUN_PROGRAM(&it, add_and_store, 8192, 64, 64), 0); /* and a second launch */
     CHECK_EQUAL_U64(it.gpu->l1s[3]->counts[1][MARKS_RUN * MARKS_NUM_EVENTS + MARKS_END], 2);
-    gpc_gpu_free(it.gpu);
-    gpc_gpu_free(plain.gpu);
 }
 
 TEST(an_end_that_is_held_for_ever_is_a_deadlock)
@@ -286,7 +257,6 @@ TEST(an_end_that_is_held_for_ever_is_a_deadlock)
     bench_t it = bench(&test_fermi, named("deaf"), 4096);
     CHECK_EQUAL_I64(RUN_PROGRAM(&it, nothing, 4096, 4, 32), GPC_ERROR_DEADLOCK);
     CHECK(strstr(gpc_gpu_error_text(it.gpu), "L1 0 holds the end of the launch") != NULL);
-    gpc_gpu_free(it.gpu);
 }
 
 TEST(a_launch_that_is_refused_has_not_begun)
@@ -296,7 +266,6 @@ TEST(a_launch_that_is_refused_has_not_begun)
     CHECK(RUN_PROGRAM(&it, nothing, 4096, 4, 1 << 20) < 0);
     CHECK_EQUAL_U64(bank_begins, 0);
     CHECK_EQUAL_I64(RUN_PROGRAM(&it, nothing, 4096, 4, 32), 0);
-    gpc_gpu_free(it.gpu);
 }
 
 TEST(the_explorers_programs_begin_with_a_launch)
@@ -311,17 +280,9 @@ TEST(the_explorers_programs_begin_with_a_launch)
 
 /* Each thread loads its word of one buffer and stores it into another one. */
 static const gpc_instruction_t copy[] = {
-    SPECIAL(R0, THREAD_X),
-    OP(LOAD, R1, R0, NONE),
-    {.opcode = GPC_OP_STORE,
-     .type = GPC_U32,
-     .scope = GPC_SCOPE_GPU,
-     .width = 1,
-     .destination = NONE,
-     .a = R0,
-     .b = R1,
-     .c = NONE,
-     .immediate = 1},
+    READ(R0, THREAD_X),
+    LOAD(R1, R0),
+    OP(STORE, NONE, R0, R1, .immediate = 1),
     EXIT,
 };
 
@@ -346,7 +307,6 @@ flags_of_a_copy(bool read_only, uint32_t check)
         status = 0;
     }
     CHECK_EQUAL_I64(status, 0);
-    gpc_gpu_free(it.gpu);
     return flags;
 }
 

@@ -49,17 +49,20 @@ left_at_the_end(void)
 /* Every thread stores its number to four lines, one of them after a load of it, reads one back and stores the sum of
  * both loads. */
 static const gpc_instruction_t stores[] = {
-    SPECIAL(R0, THREAD_X),        SPECIAL(R1, BLOCK_X),    SPECIAL(R2, BLOCK_DIM_X),
-    OP(MUL, R1, R1, R2),          OP(ADD, R0, R0, R1),     OP(ADD, R1, R0, CONSTANT(8)),
-    OP(LOAD, R3, R1, NONE),       OP(STORE, NONE, R0, R0), OP(STORE, NONE, R1, R0),
-    OP(ADD, R2, R0, CONSTANT(7)), OP(STORE, NONE, R2, R0), OP(ADD, R2, R0, CONSTANT(11)),
-    OP(STORE, NONE, R2, R0),      OP(LOAD, R4, R1, NONE),  OP(ADD, R4, R4, R3),
-    OP(ADD, R1, R0, CONSTANT(9)), OP(STORE, NONE, R1, R4), EXIT,
+    READ(R0, THREAD_X),    READ(R1, BLOCK_X),
+    READ(R2, BLOCK_DIM_X), OP(MUL, R1, R1, R2),
+    OP(ADD, R0, R0, R1),   OP(ADD, R1, R0, CONSTANT(8)),
+    LOAD(R3, R1),          STORE(R0, R0),
+    STORE(R1, R0),         OP(ADD, R2, R0, CONSTANT(7)),
+    STORE(R2, R0),         OP(ADD, R2, R0, CONSTANT(11)),
+    STORE(R2, R0),         LOAD(R4, R1),
+    OP(ADD, R4, R4, R3),   OP(ADD, R1, R0, CONSTANT(9)),
+    STORE(R1, R4),         EXIT,
 };
 
 /* A release waits for the store; without one, only the kernel's end does. */
-static const gpc_instruction_t released[] = {OP(STORE, NONE, CONSTANT(0), CONSTANT(1)), FENCE_SC, EXIT};
-static const gpc_instruction_t one_store[] = {OP(STORE, NONE, CONSTANT(0), CONSTANT(1)), EXIT};
+static const gpc_instruction_t released[] = {STORE(CONSTANT(0), CONSTANT(1)), FENCE_SC, EXIT};
+static const gpc_instruction_t one_store[] = {STORE(CONSTANT(0), CONSTANT(1)), EXIT};
 
 static int
 run_stores(bench_t *it)
@@ -96,18 +99,13 @@ TEST(a_store_buffer_drains_by_itself_through_an_outbox_of_one_message)
     for (uint32_t i = 0; i < GPC_COUNT_OF(arrays); i++) {
         check_words(&it, arrays[i]);
     }
-    gpc_gpu_free(it.gpu);
     free(protocol);
 }
 
 /* One warp's stores to three whole lines, of which the network's buffer has room for one. */
-static const gpc_instruction_t three_lines[] = {SPECIAL(R0, THREAD_X),
-                                                OP(STORE, NONE, R0, R0),
-                                                OP(ADD, R1, R0, CONSTANT(7)),
-                                                OP(STORE, NONE, R1, R0),
-                                                OP(ADD, R1, R0, CONSTANT(11)),
-                                                OP(STORE, NONE, R1, R0),
-                                                EXIT};
+static const gpc_instruction_t three_lines[] = {
+    READ(R0, THREAD_X), STORE(R0, R0), OP(ADD, R1, R0, CONSTANT(7)), STORE(R1, R0), OP(ADD, R1, R0, CONSTANT(11)),
+    STORE(R1, R0),      EXIT};
 
 /* Most messages in the L1's request outbox while the three lines drain, at the kernel's end. A drain that is still
  * refused when the first line is performed would stop for ever. */
@@ -124,7 +122,6 @@ most_queued(uint32_t outbox)
         status = 0;
     }
     CHECK_EQUAL_I64(status, GPC_RUN_DONE);
-    gpc_gpu_free(it.gpu);
     free(protocol);
     return most;
 }
@@ -150,7 +147,6 @@ TEST(entries_act_once_a_cycle_however_many_events_a_unit_has_in_it)
         CHECK_EQUAL_U64(part->ready->count, 2);
     }
     gpc_gpu_abort(it.gpu);
-    gpc_gpu_free(it.gpu);
 }
 
 static void
@@ -158,18 +154,15 @@ check_deadlock(mutant_t *protocol, const gpc_option_value_t *option)
 {
     bench_t it = small_bench(&protocol->protocol, option, 1);
     CHECK_EQUAL_I64(RUN_PROGRAM(&it, released, WORDS, 1, 1), GPC_ERROR_DEADLOCK);
-    gpc_gpu_free(it.gpu);
     free(protocol);
 }
 
 TEST(a_request_of_the_core_lets_a_refused_entry_try_again)
 {
-    static const gpc_instruction_t pair[] = {OP(STORE, NONE, CONSTANT(0), CONSTANT(1)),
-                                             OP(STORE, NONE, CONSTANT(1), CONSTANT(2)), EXIT};
+    static const gpc_instruction_t pair[] = {STORE(CONSTANT(0), CONSTANT(1)), STORE(CONSTANT(1), CONSTANT(2)), EXIT};
     mutant_t *pairs = buffer(WIDE, PAIRS);
     bench_t it = small_bench(&pairs->protocol, &eager, 1);
     CHECK_EQUAL_I64(RUN_PROGRAM(&it, pair, WORDS, 1, 1), GPC_RUN_DONE);
-    gpc_gpu_free(it.gpu);
     check_deadlock(pairs, &eager);
 }
 
@@ -185,7 +178,6 @@ TEST(a_machine_finds_entries_that_are_left_at_the_end)
     bench_t it = small_bench(&left->protocol, &lazy, 1);
     CHECK_EQUAL_I64(RUN_PROGRAM(&it, one_store, WORDS, 1, 1), GPC_ERROR_CONSERVATION);
     CHECK(strstr(gpc_gpu_error_text(it.gpu), "an entry of store buffer is left") != NULL);
-    gpc_gpu_free(it.gpu);
     free(left);
 }
 
@@ -216,7 +208,6 @@ TEST(background_timers_tick_in_every_launch_keep_none_running_and_change_no_time
         CHECK_EQUAL_U64(ticks_of(&it) > before, ticks);
         check_words(&it, 0);
         cycles[ticks] = it.gpu->state->cycles;
-        gpc_gpu_free(it.gpu);
     }
     CHECK_EQUAL_U64(cycles[0], cycles[1]);
 }

@@ -4,6 +4,7 @@
 #include "cache/rmw.h"
 #include "cache/tags.h"
 #include "core/isa.h"
+#include "fresh.h"
 #include "harness.h"
 #include "random.h"
 
@@ -53,10 +54,9 @@ TEST(consecutive_lines_fill_the_banks_of_two_dies_evenly)
     gpc_homes_t homes =
         gpc_homes(&(gpc_machine_t){.dies = 2, .partitions = 2 * BANKS, .interleave_bytes = PIECE, .page_bytes = PAGE});
     uint32_t lines[SETS] = {0};
-    gpc_arena_t arena;
     gpc_tags_t tags;
-    gpc_arena_init(&arena, 1u << 16);
-    REQUIRE(gpc_tags_init(&tags, &arena, SETS, WAYS, (gpc_index_map_t){128, PIECE, BANKS, PAGE, 2}, 0, false) == 0);
+    REQUIRE(gpc_tags_init(&tags, fresh_arena(), SETS, WAYS, (gpc_index_map_t){128, PIECE, BANKS, PAGE, 2}, 0, false) ==
+            0);
     for (gpc_address_t line = 0; line < 128u * 2 * BANKS * SETS * WAYS; line += 128) {
         lines[gpc_home_bank(&homes, line) == 2 * BANKS - 1 ? gpc_tags_set_of(&tags, line) : 0] +=
             gpc_home_bank(&homes, line) == 2 * BANKS - 1;
@@ -64,22 +64,18 @@ TEST(consecutive_lines_fill_the_banks_of_two_dies_evenly)
     for (uint32_t set = 0; set < SETS; set++) {
         CHECK_EQUAL_U64(lines[set], WAYS);
     }
-    gpc_arena_free(&arena);
 }
 
 TEST(banks_index_with_what_the_interleaving_leaves)
 {
-    gpc_arena_t arena;
     gpc_tags_t tags;
-    gpc_arena_init(&arena, 1u << 16);
-    REQUIRE(gpc_tags_init(&tags, &arena, 4, 2, (gpc_index_map_t){128, 256, 8, 0, 1}, 0, false) == 0);
+    REQUIRE(gpc_tags_init(&tags, fresh_arena(), 4, 2, (gpc_index_map_t){128, 256, 8, 0, 1}, 0, false) == 0);
     /* bank 0 holds bytes 0..255, 2048..2303, ..: its lines are 0, 128, 2048, 2176, 4096 in order */
     CHECK_EQUAL_U64(gpc_tags_set_of(&tags, 0), 0);
     CHECK_EQUAL_U64(gpc_tags_set_of(&tags, 128), 1);
     CHECK_EQUAL_U64(gpc_tags_set_of(&tags, 2048), 2);
     CHECK_EQUAL_U64(gpc_tags_set_of(&tags, 2176), 3);
     CHECK_EQUAL_U64(gpc_tags_set_of(&tags, 4096), 0);
-    gpc_arena_free(&arena);
 }
 
 /* Whatever the number of sets, banks and lines a piece: as many consecutive lines as the banks have ways, from any line
@@ -114,10 +110,8 @@ TEST(consecutive_lines_fill_any_number_of_banks_and_sets_evenly)
 
 TEST(a_flash_invalidation_empties_the_array_and_only_it)
 {
-    gpc_arena_t arena;
     gpc_tags_t tags;
-    gpc_arena_init(&arena, 1u << 16);
-    REQUIRE(gpc_tags_init(&tags, &arena, 4, 2, (gpc_index_map_t){128, 128, 1, 0, 1}, 8, false) == 0);
+    REQUIRE(gpc_tags_init(&tags, fresh_arena(), 4, 2, (gpc_index_map_t){128, 128, 1, 0, 1}, 8, false) == 0);
     gpc_tags_place(&tags, 0, 0, 1);
     CHECK_EQUAL_U64(gpc_tags_find(&tags, 0), 0);
     gpc_tags_flash(&tags);
@@ -125,7 +119,6 @@ TEST(a_flash_invalidation_empties_the_array_and_only_it)
     CHECK(!gpc_tags_present(&tags, 0));
     gpc_tags_place(&tags, 1, 512, 1);
     CHECK_EQUAL_U64(gpc_tags_find(&tags, 512), 1);
-    gpc_arena_free(&arena);
 }
 
 static gpc_index_t
@@ -225,10 +218,8 @@ TEST(a_line_of_an_unfilled_array_begins_without_the_words_of_the_line_before)
 
 TEST(transactions_are_found_by_line_until_given_back)
 {
-    gpc_arena_t arena;
     gpc_mshr_table_t table;
-    gpc_arena_init(&arena, 1u << 16);
-    REQUIRE(gpc_mshr_init(&table, &arena, 3, 4, 32, 128, true) == 0);
+    REQUIRE(gpc_mshr_init(&table, fresh_arena(), 3, 4, 32, 128, true) == 0);
     gpc_index_t a = gpc_mshr_take(&table, 128, 2), b = gpc_mshr_take(&table, 256, 2),
                 c = gpc_mshr_take(&table, 4096, 1);
     CHECK_EQUAL_U64(gpc_mshr_take(&table, 8192, 1), GPC_NONE);
@@ -242,7 +233,6 @@ TEST(transactions_are_found_by_line_until_given_back)
     CHECK_EQUAL_U64(*(uint32_t *) gpc_mshr_fields(&table, d), 0); /* fresh */
     CHECK_EQUAL_U64(gpc_mshr_word_states(&table, d)[31], 0);
     CHECK_EQUAL_U64(gpc_mshr_room(&table), 0);
-    gpc_arena_free(&arena);
 }
 
 TEST(atomics_perform_in_lane_order_each_with_its_old_value)

@@ -179,5 +179,4 @@ TEST(an_invalidation_under_leases_is_reported)
     it.gpu->protocol = &forged;
     CHECK_EQUAL_I64(RUN_PROGRAM(&it, add_and_store, 4096, 4, 64), GPC_ERROR_INVARIANT);
     CHECK(strstr(gpc_gpu_error_text(it.gpu), "leases need no invalidations") != NULL);
-    gpc_gpu_free(it.gpu);
 }

@@ -2,7 +2,7 @@
  * test_time_access.c has the requests of a line and their cycles. */
 #include "core_world.h"
 
-#define ATOMIC_ADD (GPC_ATOMIC_ADD << GPC_FLAG_ATOMIC_SHIFT)
+#define ADDS (GPC_ATOMIC_ADD << GPC_FLAG_ATOMIC_SHIFT)
 
 static gpc_instruction_t
 wide(gpc_instruction_t instruction)
@@ -26,12 +26,10 @@ check_port(uint32_t width, bool wide_ones, const gpc_cycle_t *cycles)
 {
     world_reset();
     world.machine.l1_bytes_per_cycle = width;
-    gpc_instruction_t load = OP(LOAD, .destination = V | 2, .a = V | 1);
+    gpc_instruction_t load = LOAD(V | 2, V | 1);
     load.width = wide_ones ? 4 : 1;
-    CHECK_EQUAL_I64(world_try(CODE(THREAD, OP(MUL, .destination = V | 1, .a = V | 0, .b = wide_ones ? C2 : C100),
-                                   OP(MUL, .destination = V | 1, .a = V | 1, .b = wide_ones ? C2 : C1), load, OP(EXIT)),
-                              32),
-                    0);
+    RUNS(32, THREAD, OP(MUL, V | 1, V | 0, wide_ones ? C2 : C100), OP(MUL, V | 1, V | 1, wide_ones ? C2 : C1), load,
+         EXIT);
     for (uint32_t i = 0; i < 4; i++) {
         CHECK_EQUAL_U64(world.seen[i].at - world.seen[0].at, cycles[i]);
     }
@@ -50,18 +48,14 @@ TEST(port_passes_its_bytes_in_a_cycle)
 
 TEST(of_lanes_that_store_to_one_word_the_highest_wins)
 {
-    CHECK_EQUAL_I64(world_try(CODE(THREAD, OP(STORE, .a = C7, .b = V | 0), OP(EXIT)), 32), 0);
+    RUNS(32, THREAD, STORE(C7, V | 0), EXIT);
     CHECK_EQUAL_U64(world.memory[7], 31);
     CHECK_EQUAL_U64(world.seen[0].mask, 1u << 7);
 }
 
 TEST(atomics_go_in_lane_order_and_each_gets_its_old_value)
 {
-    CHECK_EQUAL_I64(world_try(CODE(THREAD, OP(ATOMIC, .destination = V | 1, .a = C7, .b = C2, .flags = ATOMIC_ADD),
-                                   OP(ADD, .destination = V | 0, .a = V | 0, .b = C64),
-                                   OP(STORE, .a = V | 0, .b = V | 1), OP(EXIT)),
-                              32),
-                    0);
+    RUNS(32, THREAD, OP(ATOMIC, V | 1, C7, C2, .flags = ADDS), OP(ADD, V | 0, V | 0, C64), STORE(V | 0, V | 1), EXIT);
     CHECK_EQUAL_U64(world.memory[7], 64);
     CHECK_EQUAL_U64(world.seen[0].lanes, 32);
     CHECK_EQUAL_U64(world.memory[64], 0);
@@ -70,20 +64,14 @@ TEST(atomics_go_in_lane_order_and_each_gets_its_old_value)
 
 TEST(an_atomic_without_a_destination_is_performed)
 {
-    CHECK_EQUAL_I64(
-        world_try(CODE(OP(ATOMIC, .destination = GPC_OPERAND_NONE, .a = C7, .b = C2, .flags = ATOMIC_ADD), OP(EXIT)),
-                  32),
-        0);
+    RUNS(32, OP(ATOMIC, NONE, C7, C2, .flags = ADDS), EXIT);
     CHECK_EQUAL_U64(world.memory[7], 64);
 }
 
 TEST(a_uniform_destination_means_once_a_warp)
 {
-    CHECK_EQUAL_I64(world_try(CODE(OP(ATOMIC, .destination = U | 0, .a = C7, .b = C2, .flags = ATOMIC_ADD),
-                                   OP(LOAD, .destination = U | 1, .a = C7, .order = GPC_ORDER_ACQUIRE),
-                                   OP(STORE, .a = C1, .b = U | 1), OP(EXIT)),
-                              32),
-                    0);
+    RUNS(32, OP(ATOMIC, U | 0, C7, C2, .flags = ADDS), OP(LOAD, U | 1, C7, NONE, .order = GPC_ORDER_ACQUIRE),
+         STORE(C1, U | 1), EXIT);
     CHECK_EQUAL_U64(world.memory[7], 2);
     CHECK_EQUAL_U64(world.seen[0].lanes, 1);
 }
@@ -91,16 +79,12 @@ TEST(a_uniform_destination_means_once_a_warp)
 TEST(wide_accesses_carry_words_side_by_side)
 {
     fill_memory();
-    CHECK_EQUAL_I64(world_try(CODE(THREAD, OP(MUL, .destination = V | 0, .a = V | 0, .b = C2),
-                                   wide(OP(LOAD, .destination = V | 2, .a = V | 0)),
-                                   OP(ADD, .destination = V | 0, .a = V | 0, .b = C64),
-                                   wide(OP(STORE, .a = V | 0, .b = V | 2)), OP(EXIT)),
-                              32),
-                    0);
+    RUNS(32, THREAD, OP(MUL, V | 0, V | 0, C2), wide(LOAD(V | 2, V | 0)), OP(ADD, V | 0, V | 0, C64),
+         wide(STORE(V | 0, V | 2)), EXIT);
     CHECK_EQUAL_U64(world.cores.statistics[0].loads, 2);
     CHECK_EQUAL_U64(world.memory[64 + 63], 630);
     world_reset();
-    CHECK_EQUAL_I64(world_try(CODE(wide(OP(LOAD, .destination = V | 2, .a = C1)), OP(EXIT)), 32), GPC_ERROR_ADDRESS);
+    CHECK_EQUAL_I64(world_try(CODE(wide(LOAD(V | 2, C1)), EXIT), 32), GPC_ERROR_ADDRESS);
 }
 
 static gpc_instruction_t
@@ -117,12 +101,8 @@ store_elements(uint16_t first, uint8_t bytes)
 {
     world_reset();
     memset(world.memory, 0xEE, sizeof world.memory);
-    CHECK_EQUAL_I64(
-        world_try(CODE(THREAD, OP(MUL, .destination = V | 2, .a = V | 0, .b = bytes == 1 ? C1 : C2),
-                       OP(ADD, .destination = V | 2, .a = V | 2, .b = first), OP(MOVE, .destination = V | 3, .a = C0),
-                       narrow(OP(STORE, .a = V | 2, .b = V | 0), bytes), OP(EXIT)),
-                  32),
-        0);
+    RUNS(32, THREAD, OP(MUL, V | 2, V | 0, bytes == 1 ? C1 : C2), OP(ADD, V | 2, V | 2, first), MOVE(V | 3, C0),
+         narrow(STORE(V | 2, V | 0), bytes), EXIT);
     CHECK_EQUAL_U64(world.cores.statistics[0].stores, 1);
     CHECK_EQUAL_U64(world.num_seen, 1);
     CHECK_EQUAL_U64(world.lane_lists.state->in_use, 0);
@@ -160,13 +140,8 @@ load_elements(uint8_t type, bool in_parts)
     for (uint32_t i = 0; i < 64; i++) {
         world.memory[i] = 0x80017FFF + i * 0x00010000;
     }
-    CHECK_EQUAL_I64(world_try(CODE(THREAD, OP(MUL, .destination = V | 2, .a = V | 0, .b = C2),
-                                   OP(MOVE, .destination = V | 3, .a = C0),
-                                   narrow(OP(LOAD, .destination = V | 4, .a = V | 2, .type = type), 2),
-                                   OP(ADD, .destination = V | 0, .a = V | 0, .b = C64),
-                                   OP(STORE, .a = V | 0, .b = V | 4), OP(EXIT)),
-                              32),
-                    0);
+    RUNS(32, THREAD, OP(MUL, V | 2, V | 0, C2), MOVE(V | 3, C0), narrow(OP(LOAD, V | 4, V | 2, NONE, .type = type), 2),
+         OP(ADD, V | 0, V | 0, C64), STORE(V | 0, V | 4), EXIT);
     CHECK_EQUAL_U64(world.seen[0].mask, 0xFFFF);
 }
 
@@ -183,36 +158,31 @@ TEST(loads_extend_elements)
 
 TEST(an_element_of_another_size_than_the_buffers_is_refused)
 {
-    gpc_instruction_t load = OP(LOAD, .destination = V | 2, .a = C1);
+    gpc_instruction_t load = LOAD(V | 2, C1);
     load.bytes = 2;
     world_reset();
-    CHECK_EQUAL_I64(world_try(CODE(load, OP(EXIT)), 32), GPC_ERROR_PROGRAM);
+    CHECK_EQUAL_I64(world_try(CODE(load, EXIT), 32), GPC_ERROR_PROGRAM);
     CHECK_EQUAL_TEXT(world.failure.text, "instruction 0: an access of 2 bytes to buffer 'x' of 4-byte elements");
 }
 
 TEST(flat_addresses_need_no_buffer)
 {
     fill_memory();
-    CHECK_EQUAL_I64(world_try(CODE(OP(MOVE, .destination = V | 2, .a = C100), OP(MOVE, .destination = V | 3, .a = C0),
-                                   OP(LOAD, .destination = V | 4, .a = V | 2, .flags = GPC_FLAG_FLAT),
-                                   OP(STORE, .a = C0, .b = V | 4), OP(EXIT)),
-                              32),
-                    0);
+    RUNS(32, MOVE(V | 2, C100), MOVE(V | 3, C0), OP(LOAD, V | 4, V | 2, NONE, .flags = GPC_FLAG_FLAT), STORE(C0, V | 4),
+         EXIT);
     CHECK_EQUAL_U64(world.memory[0], 250); /* byte 100 is word 25 */
 }
 
 TEST(an_index_outside_is_reported_with_thread_and_line)
 {
-    CHECK_EQUAL_I64(world_try(CODE(THREAD, OP(MUL, .destination = V | 1, .a = V | 0, .b = C4096),
-                                   OP(LOAD, .destination = V | 2, .a = V | 1, .line = 7), OP(EXIT)),
-                              32),
-                    GPC_ERROR_BOUNDS);
+    CHECK_EQUAL_I64(
+        world_try(CODE(THREAD, OP(MUL, V | 1, V | 0, C4096), OP(LOAD, V | 2, V | 1, NONE, .line = 7), EXIT), 32),
+        GPC_ERROR_BOUNDS);
     CHECK_EQUAL_TEXT(world.failure.text, "kernel 'f': index 65536 is out of bounds of buffer 'x' of 65536 words: "
                                          "thread (16,0,0) of block (0,0,0)");
     CHECK(fails_at(0, 7));
     world_reset();
-    CHECK_EQUAL_I64(world_try(CODE(OP(STORE, .a = C_MINUS1, .b = C0, .line = 2, .file = 1), OP(EXIT)), 1),
-                    GPC_ERROR_BOUNDS);
+    CHECK_EQUAL_I64(world_try(CODE(OP(STORE, NONE, C_MINUS1, C0, .line = 2, .file = 1), EXIT), 1), GPC_ERROR_BOUNDS);
     CHECK_EQUAL_TEXT(world.failure.text, "kernel 'f': index -1 is out of bounds of buffer 'x' of 65536 words: "
                                          "thread (0,0,0) of block (0,0,0)");
     CHECK(fails_at(1, 2));
@@ -220,18 +190,13 @@ TEST(an_index_outside_is_reported_with_thread_and_line)
 
 TEST(inactive_lanes_may_name_anything)
 {
-    CHECK_EQUAL_I64(world_try(CODE(THREAD, OP(MUL, .destination = V | 1, .a = V | 0, .b = C4096),
-                                   OP(LT, .destination = V | 2, .a = V | 0, .b = C16),
-                                   OP(BRANCH, .a = V | 2, .flags = GPC_FLAG_IF_ZERO, .target = 5, .reconverge = 5),
-                                   OP(LOAD, .destination = V | 3, .a = V | 1), OP(EXIT)),
-                              32),
-                    0);
+    RUNS(32, THREAD, OP(MUL, V | 1, V | 0, C4096), OP(LT, V | 2, V | 0, C16), IF_NOT(V | 2, 5, 5), LOAD(V | 3, V | 1),
+         EXIT);
 }
 
 TEST(a_read_only_buffer_is_not_written)
 {
-    CHECK_EQUAL_I64(world_try(CODE(OP(STORE, .a = C3, .b = C0, .immediate = 1, .line = 5), OP(EXIT)), 1),
-                    GPC_ERROR_READ_ONLY);
+    CHECK_EQUAL_I64(world_try(CODE(OP(STORE, NONE, C3, C0, .immediate = 1, .line = 5), EXIT), 1), GPC_ERROR_READ_ONLY);
     CHECK_EQUAL_TEXT(world.failure.text,
                      "kernel 'f': write to index 3 of read-only buffer 'tables': thread (0,0,0) of block (0,0,0)");
     CHECK(fails_at(0, 5));
@@ -241,7 +206,7 @@ TEST(queue_that_is_full_stalls_the_next_access)
 {
     world.machine.load_store_queue = 1;
     world.held_until = 500;
-    CHECK_EQUAL_I64(world_try(CODE(OP(STORE, .a = C0, .b = C0), OP(STORE, .a = C0, .b = C7), OP(EXIT)), 32), 0);
+    RUNS(32, STORE(C0, C0), STORE(C0, C7), EXIT);
     CHECK(world.cores.statistics[0].stall_load_store_queue > 490);
 }
 
@@ -252,14 +217,9 @@ TEST(a_request_that_is_completed_in_parts_is_done_with_its_last_word)
         world_reset();
         fill_memory();
         world.in_parts = in_parts;
-        CHECK_EQUAL_I64(
-            world_try(CODE(THREAD, OP(LOAD, .destination = V | 1, .a = V | 0),
-                           OP(ATOMIC, .destination = V | 2, .a = V | 0, .b = V | 1, .flags = ATOMIC_ADD),
-                           OP(ADD, .destination = V | 2, .a = V | 2, .b = V | 1),
-                           OP(ADD, .destination = V | 3, .a = V | 0, .b = C32), OP(STORE, .a = V | 3, .b = V | 2),
-                           wide(OP(LOAD, .destination = V | 4, .a = C2)), OP(STORE, .a = C7, .b = V | 5), OP(EXIT)),
-                      32),
-            0);
+        RUNS(32, THREAD, LOAD(V | 1, V | 0), OP(ATOMIC, V | 2, V | 0, V | 1, .flags = ADDS),
+             OP(ADD, V | 2, V | 2, V | 1), OP(ADD, V | 3, V | 0, C32), STORE(V | 3, V | 2), wide(LOAD(V | 4, C2)),
+             STORE(C7, V | 5), EXIT);
         CHECK_EQUAL_U64(world.messages.state->in_use, 0);
         CHECK_EQUAL_U64(world.lane_lists.state->in_use, 0);
         CHECK_EQUAL_U64(world.memory[32 + 5], 100);
@@ -276,9 +236,7 @@ load_after_store(gpc_order_traits_t traits, uint32_t word)
 {
     world_reset();
     world.traits = traits;
-    CHECK_EQUAL_I64(
-        world_try(CODE(OP(STORE, .a = C0, .b = C7), OP(LOAD, .destination = V | 1, .a = (uint16_t) word), OP(EXIT)), 1),
-        0);
+    RUNS(1, STORE(C0, C7), LOAD(V | 1, (uint16_t) word), EXIT);
     CHECK_EQUAL_U64(world.num_seen, 2);
     CHECK_EQUAL_U64(world.messages.state->in_use, 0);
     return world.seen[1].at - world.seen[0].at;
@@ -303,20 +261,15 @@ waits_for_store_to(uint16_t element, gpc_instruction_t index)
 {
     world_reset();
     world.traits.same_word = true;
-    CHECK_EQUAL_I64(world_try(CODE(THREAD, index, OP(STORE, .a = element, .b = C7),
-                                   OP(LOAD, .destination = V | 2, .a = V | 1), OP(EXIT)),
-                              32),
-                    0);
+    RUNS(32, THREAD, index, STORE(element, C7), LOAD(V | 2, V | 1), EXIT);
     CHECK_EQUAL_U64(world.num_seen, 2);
     return world.seen[1].at - world.seen[0].at >= world.latency;
 }
 
 TEST(lanes_of_one_line_wait_for_a_store_to_one_of_their_words)
 {
-    const gpc_instruction_t each = OP(MOVE, .destination = V | 1, .a = V | 0),
-                            later = OP(ADD, .destination = V | 1, .a = V | 0, .b = C32),
-                            same = OP(MOVE, .destination = V | 1, .a = C2),
-                            first_four = OP(AND, .destination = V | 1, .a = V | 0, .b = C3);
+    const gpc_instruction_t each = MOVE(V | 1, V | 0), later = OP(ADD, V | 1, V | 0, C32), same = MOVE(V | 1, C2),
+                            first_four = OP(AND, V | 1, V | 0, C3);
     CHECK(waits_for_store_to(C0, each) && waits_for_store_to(C16, each));
     CHECK(!waits_for_store_to(C32, each));
     CHECK(waits_for_store_to(C32, later) && !waits_for_store_to(C16, later));
@@ -332,11 +285,7 @@ TEST(accesses_of_many_lines_wait_for_each_line)
     fill_memory();
     world.traits.same_line = true;
     world.in_parts = true;
-    CHECK_EQUAL_I64(
-        world_try(CODE(THREAD, OP(MUL, .destination = V | 1, .a = V | 0, .b = C100), OP(STORE, .a = V | 1, .b = V | 0),
-                       OP(LOAD, .destination = V | 2, .a = V | 1), OP(STORE, .a = V | 0, .b = V | 2), OP(EXIT)),
-                  32),
-        0);
+    RUNS(32, THREAD, OP(MUL, V | 1, V | 0, C100), STORE(V | 1, V | 0), LOAD(V | 2, V | 1), STORE(V | 0, V | 2), EXIT);
     for (uint32_t i = 0; i < 32; i++) {
         CHECK_EQUAL_U64(world.memory[i], i);
     }

@@ -67,8 +67,6 @@ TEST(cpu_cache_makes_a_read_pay_probe_and_transfer_once)
     CHECK_EQUAL_U64(cycles_of_load(&it, WORD_512), usual);
     CHECK_EQUAL_U64(cycles_of_load(&it, WORD_0), usual); /* memory's again, and clean */
     CHECK_EQUAL_U64(it.gpu->cpu.state->probes, 1);
-    gpc_gpu_free(without.gpu);
-    gpc_gpu_free(it.gpu);
 }
 
 TEST(cpu_cache_costs_nothing_for_a_line_that_the_host_did_not_write)
@@ -77,16 +75,14 @@ TEST(cpu_cache_costs_nothing_for_a_line_that_the_host_did_not_write)
     host_writes(&it, 32); /* the next line */
     CHECK_EQUAL_U64(cycles_of_load(&it, WORD_0), cycles_of_load(&without, WORD_0));
     CHECK_EQUAL_U64(it.gpu->cpu.state->probes, 0);
-    gpc_gpu_free(without.gpu);
-    gpc_gpu_free(it.gpu);
 }
 
 /* One warp loads 32 lines, all of them dirty in the CPU's cache. */
 static uint64_t
 cycles_of_32_transfers(uint32_t transfer_cycles)
 {
-    static const gpc_instruction_t loads[] = {SPECIAL(R0, THREAD_X), OP(MUL, R0, R0, CONSTANT(6)),
-                                              OP(LOAD, R1, R0, NONE), OP(MOVE, R2, R1, NONE), EXIT};
+    static const gpc_instruction_t loads[] = {READ(R0, THREAD_X), OP(MUL, R0, R0, CONSTANT(6)), LOAD(R1, R0),
+                                              MOVE(R2, R1), EXIT};
     uint32_t zeros[2048] = {0};
     gpc_machine_t machine = machine_with(64);
     machine.cpu_transfer_cycles = transfer_cycles;
@@ -94,9 +90,7 @@ cycles_of_32_transfers(uint32_t transfer_cycles)
     CHECK_EQUAL_I64(gpc_gpu_host_write(it.gpu, it.address, GPC_COUNT_OF(zeros), zeros), 0);
     CHECK_EQUAL_I64(RUN_PROGRAM(&it, loads, WORDS, 1, 32), 0);
     CHECK_EQUAL_U64(it.gpu->cpu.state->transfers, 32);
-    uint64_t cycles = gpc_gpu_cycles(it.gpu);
-    gpc_gpu_free(it.gpu);
-    return cycles;
+    return gpc_gpu_cycles(it.gpu);
 }
 
 TEST(cpu_cache_transfers_lines_one_after_another)
@@ -109,7 +103,7 @@ TEST(cpu_cache_transfers_lines_one_after_another)
 
 TEST(cpu_cache_makes_a_write_pay_the_probe_and_drops_the_line)
 {
-    static const gpc_instruction_t store[] = {OP(STORE, NONE, CONSTANT(0), CONSTANT(3)), EXIT};
+    static const gpc_instruction_t store[] = {STORE(CONSTANT(0), CONSTANT(3)), EXIT};
     bench_t without = bench_with(0), it = bench_with(64), *both[] = {&without, &it};
     uint32_t words[2] = {0, 0}, cycles[2][2];
     for (uint32_t i = 0; i < 2; i++) {
@@ -126,8 +120,6 @@ TEST(cpu_cache_makes_a_write_pay_the_probe_and_drops_the_line)
     CHECK_EQUAL_I64(gpc_gpu_host_read(it.gpu, it.address, 2, words), 0);
     CHECK_EQUAL_U64(words[0], 3);
     CHECK_EQUAL_U64(words[1], 7);
-    gpc_gpu_free(without.gpu);
-    gpc_gpu_free(it.gpu);
 }
 
 TEST(cpu_cache_delays_the_answer_to_a_write_by_the_probe)
@@ -148,7 +140,6 @@ TEST(cpu_cache_delays_the_answer_to_a_write_by_the_probe)
             break;
         }
     }
-    gpc_gpu_free(it.gpu);
 }
 
 TEST(cpu_cache_replaces_the_oldest_line)
@@ -163,8 +154,6 @@ TEST(cpu_cache_replaces_the_oldest_line)
     CHECK_EQUAL_U64(cycles_of_load(&it, WORD_128), usual + EXTRA);
     CHECK_EQUAL_U64(cycles_of_load(&it, WORD_0), usual + EXTRA);
     CHECK_EQUAL_U64(it.gpu->cpu.state->probes, 2);
-    gpc_gpu_free(without.gpu);
-    gpc_gpu_free(it.gpu);
 }
 
 TEST(a_snapshot_restores_it_and_a_reset_keeps_its_lines)
@@ -183,17 +172,13 @@ TEST(a_snapshot_restores_it_and_a_reset_keeps_its_lines)
     CHECK_EQUAL_U64(cycles_of_load(&it, WORD_128), first);
     CHECK_EQUAL_U64(it.gpu->cpu.state->probes, 1);
     gpc_snapshot_free(snapshot);
-    gpc_gpu_free(it.gpu);
 }
 
 TEST(every_place_of_the_memory_queue_may_write_a_line_of_the_cpu)
 {
-    static const gpc_instruction_t stores[] = {SPECIAL(R0, THREAD_X),
-                                               SPECIAL(R1, BLOCK_X),
-                                               OP(MUL, R0, R0, CONSTANT(5)),
-                                               OP(ADD, R0, R0, R1),
-                                               OP(STORE, NONE, R0, CONSTANT(3)),
-                                               EXIT};
+    static const gpc_instruction_t stores[] = {READ(R0, THREAD_X),           READ(R1, BLOCK_X),
+                                               OP(MUL, R0, R0, CONSTANT(5)), OP(ADD, R0, R0, R1),
+                                               STORE(R0, CONSTANT(3)),       EXIT};
     static uint32_t zeros[8192];
     gpc_machine_t machine = machine_with(256);
     machine.dram_queue = 1;
@@ -202,7 +187,6 @@ TEST(every_place_of_the_memory_queue_may_write_a_line_of_the_cpu)
     CHECK_EQUAL_I64(gpc_gpu_host_write(it.gpu, it.address, GPC_COUNT_OF(zeros), zeros), 0);
     CHECK_EQUAL_I64(RUN_PROGRAM(&it, stores, GPC_COUNT_OF(zeros), 8, 256), 0);
     CHECK(it.gpu->cpu.state->probes >= 256);
-    gpc_gpu_free(it.gpu);
 }
 
 TEST(sets_that_are_not_whole_are_refused)

@@ -26,7 +26,6 @@ check_round_trips(uint32_t crossing, uint32_t topology)
     CHECK_EQUAL_U64(load_of(&it, FAR, WORDS, 1), cold + crossing);
     CHECK_EQUAL_U64(load_of(&it, NEAR, WORDS, 1), L2_HIT);
     CHECK_EQUAL_U64(load_of(&it, FAR, WORDS, 1), L2_HIT + crossing);
-    gpc_gpu_free(it.gpu);
 }
 
 TEST(crossing_makes_hits_and_misses_of_the_far_half_later)
@@ -55,8 +54,9 @@ machine_of_two_dies(uint32_t latency, uint32_t bytes)
 TEST(links_take_their_latency_and_bytes_to_the_cycle)
 {
     static const uint32_t latencies[] = {0, 2, 100, 500}, bytes[] = {0, 2, 4};
-    for (uint32_t i = 0; i < 4 * 3; i++) {
-        gpc_machine_t machine = machine_of_two_dies(latencies[i / 3], bytes[i % 3]);
+    for (uint32_t i = 0; i < 4 * 3 * 2; i++) {
+        gpc_machine_t machine = machine_of_two_dies(latencies[i / 3 % 4], bytes[i % 3]);
+        machine.links = i < 4 * 3 ? GPC_LINKS_JOINED : GPC_LINKS_SPLIT;
         bench_t it = bench(&machine, gpc_protocol_find("no-l1"), WORDS);
         uint32_t cold = machine.dram_round_trip;
         uint32_t link = 2 * machine.die_latency + (bytes[i % 3] ? (8 + 8 + machine.line_bytes) / bytes[i % 3] : 0);
@@ -64,7 +64,6 @@ TEST(links_take_their_latency_and_bytes_to_the_cycle)
         CHECK_EQUAL_U64(load_of(&it, FAR, WORDS, 1), cold + link);
         CHECK_EQUAL_U64(load_of(&it, NEAR, WORDS, 1), L2_HIT);
         CHECK_EQUAL_U64(load_of(&it, FAR, WORDS, 1), L2_HIT + link);
-        gpc_gpu_free(it.gpu);
     }
 }
 
@@ -89,7 +88,6 @@ TEST(links_pass_messages_of_all_networks_one_after_another)
     CHECK_EQUAL_U64(it.gpu->die_links[1].bytes, 144);
     CHECK_EQUAL_U64(it.gpu->die_links[1].waited, 34 * cycle * machine.die_bytes);
     CHECK_EQUAL_U64(it.gpu->die_links[2].messages, 1);
-    gpc_gpu_free(it.gpu);
 }
 
 /* A die of the own GPU, then two dies of the other one, over one link. */
@@ -117,7 +115,109 @@ TEST(links_of_gpus_pass_what_goes_to_any_of_their_dies)
     CHECK_EQUAL_U64(gpus[1].bytes, 16);
     CHECK_EQUAL_U64(gpus[1].waited, 4 * cycle * machine.gpu_bytes);
     CHECK_EQUAL_U64(gpus[2].messages, 0);
-    gpc_gpu_free(it.gpu);
+}
+
+/* ---- links = split ----------------------------------------------------------------------------------------------- */
+
+/* Of die 0, from core 3 to core 15 of die 1. */
+static gpc_index_t
+send_over_link(bench_t *it, uint32_t network, uint32_t bytes, uint8_t flags)
+{
+    gpc_index_t message = gpc_pool_take(&it->gpu->messages);
+    gpc_msg_t *msg = gpc_msg_at(&it->gpu->messages, message);
+    gpc_msg_clear(msg);
+    *msg = (gpc_msg_t){.source = 3, .destination = 15, .network = (uint8_t) network, .bytes = bytes, .flags = flags};
+    CHECK_EQUAL_I64(gpc_gpu_send(it->gpu, &it->gpu->controllers[3], message), GPC_OK);
+    return message;
+}
+
+static void
+check_crosses_at(bench_t *it, gpc_index_t message, uint64_t cycle)
+{
+    gpc_event_t event;
+    while (gpc_wheel_next(&it->gpu->wheel, &event) && event.kind == GPC_EVENT_LINK) {
+        CHECK_EQUAL_I64(gpc_gpu_link_event(it->gpu, event.target), GPC_OK);
+    }
+    CHECK_EQUAL_U64(event.kind, GPC_EVENT_CROSSED);
+    CHECK_EQUAL_U64(event.argument, message);
+    CHECK_EQUAL_U64(event.tick, cycle * it->gpu->core_clock.period);
+}
+
+static bench_t
+bench_of_links(uint32_t links, uint32_t bytes)
+{
+    gpc_machine_t machine = machine_of_two_dies(100, bytes);
+    machine.links = links;
+    return bench(&machine, gpc_protocol_find("mesi"), WORDS);
+}
+
+/* Five messages at one tick, the first of 34 cycles, the others of two, on networks 0, 0, 1, 0 and 2. */
+TEST(links_serve_networks_round_robin_if_split_and_all_in_order_if_joined)
+{
+    static const uint8_t networks[5] = {0, 0, 1, 0, 2}, order[2][5] = {{0, 1, 2, 3, 4}, {0, 2, 4, 1, 3}};
+    for (uint32_t links = GPC_LINKS_JOINED; links <= GPC_LINKS_SPLIT; links++) {
+        bench_t it = bench_of_links(links, 4);
+        gpc_index_t sent[5];
+        for (uint32_t i = 0; i < 5; i++) {
+            sent[i] = send_over_link(&it, networks[i], i ? 8 : 136, 0);
+        }
+        for (uint32_t i = 0; i < 5; i++) {
+            check_crosses_at(&it, sent[order[links][i]], 100 + 34 + 2 * i);
+        }
+        const gpc_link_t *link = &it.gpu->die_links[1];
+        CHECK_EQUAL_U64(link->messages, 5);
+        CHECK_EQUAL_U64(link->bytes, 136 + 4 * 8);
+        CHECK_EQUAL_U64(link->waited, (34 + 36 + 38 + 40) * it.gpu->core_clock.period * 4);
+    }
+}
+
+/* Messages of 8 bytes at 7 in a cycle: the seventh ends with the eighth cycle. */
+TEST(links_send_without_a_pause_if_split)
+{
+    bench_t it = bench_of_links(GPC_LINKS_SPLIT, 7);
+    gpc_event_t event;
+    for (uint32_t i = 0; i < 7; i++) {
+        (void) send_over_link(&it, i % 3, 8, 0);
+    }
+    while (gpc_wheel_next(&it.gpu->wheel, &event)) {
+        CHECK_EQUAL_I64(event.kind == GPC_EVENT_LINK ? gpc_gpu_link_event(it.gpu, event.target) : GPC_OK, GPC_OK);
+    }
+    CHECK_EQUAL_U64(gpc_wheel_now(&it.gpu->wheel), (100 + 8) * it.gpu->core_clock.period);
+}
+
+TEST(links_pass_all_copies_of_a_multicast_together_if_split)
+{
+    bench_t it = bench_of_links(GPC_LINKS_SPLIT, 4);
+    gpc_index_t first = send_over_link(&it, 0, 8, 0), copy = send_over_link(&it, 0, 8, GPC_MSG_FLAG_COPY);
+    gpc_index_t later = send_over_link(&it, 1, 8, 0), copies[2];
+    copies[0] = send_over_link(&it, 1, 8, GPC_MSG_FLAG_COPY);
+    copies[1] = send_over_link(&it, 1, 8, GPC_MSG_FLAG_COPY);
+    gpc_index_t last = send_over_link(&it, 1, 8, 0);
+    check_crosses_at(&it, first, 102);
+    check_crosses_at(&it, copy, 102);
+    check_crosses_at(&it, later, 104);
+    check_crosses_at(&it, copies[0], 104);
+    check_crosses_at(&it, copies[1], 104);
+    check_crosses_at(&it, last, 106);
+    CHECK_EQUAL_U64(it.gpu->die_links[1].messages, 3);
+}
+
+TEST(links_hold_nothing_after_an_abort)
+{
+    bench_t it = bench_of_links(GPC_LINKS_SPLIT, 4);
+    (void) send_over_link(&it, 0, 8, 0);
+    (void) send_over_link(&it, 1, 8, 0);
+    CHECK_EQUAL_U64(it.gpu->link_queues[1].messages, 1);
+    const gpc_schedule_t schedule = {&it.gpu->wheel, NULL};
+    gpc_text_t text;
+    gpc_text_init(&text);
+    CHECK(!gpc_gpu_links_sleep_on_work(it.gpu, &schedule, &text));
+    gpc_wheel_clear(&it.gpu->wheel);
+    CHECK(gpc_gpu_links_sleep_on_work(it.gpu, &schedule, &text));
+    CHECK(strcmp(text.bytes, "link 1 between dies holds 1 messages") == 0);
+    gpc_text_free(&text);
+    gpc_gpu_abort(it.gpu);
+    CHECK_EQUAL_U64(it.gpu->link_queues[1].messages + it.gpu->link_queues[1].waiting[1].count, 0);
 }
 
 /* Channels 0 and 1 are of die 0. */
@@ -133,7 +233,6 @@ TEST(a_unit_on_a_die_reaches_the_channels_of_the_die)
             CHECK_EQUAL_U64(gpc_gpu_reaches(it.gpu, 23, channel), channel >= 2);
             CHECK_EQUAL_U64(gpc_gpu_reaches(it.gpu, 24, channel), channel < 2 || units == 1);
         }
-        gpc_gpu_free(it.gpu);
     }
 }
 
@@ -158,7 +257,6 @@ TEST(a_page_is_in_the_die_of_its_first_access)
     CHECK_EQUAL_U64(gpc_touched_add(&it.gpu->homes.touched, line / machine.page_bytes, 0), true);
     CHECK_EQUAL_U64(load_of(&it, FAR, WORDS, 1), machine.dram_round_trip + 200);
     gpc_snapshot_free(before);
-    gpc_gpu_free(it.gpu);
 }
 
 TEST(more_pages_than_the_table_has_are_an_error)
@@ -170,10 +268,9 @@ TEST(more_pages_than_the_table_has_are_an_error)
         CHECK(gpc_touched_add(&it.gpu->homes.touched, page << 30, page % 2));
     }
     CHECK_EQUAL_U64(gpc_touched_die(&it.gpu->homes.touched, UINT64_C(99999) << 30), 1);
-    const gpc_instruction_t program[] = {OP(LOAD, R1, CONSTANT(FAR), NONE), EXIT};
+    const gpc_instruction_t program[] = {LOAD(R1, CONSTANT(FAR)), EXIT};
     CHECK_EQUAL_I64(RUN_PROGRAM(&it, program, WORDS, 1, 1), GPC_ERROR_CAPACITY);
     CHECK(strstr(gpc_gpu_error_text(it.gpu), "more than 131072 pages of page_bytes = 1024 are accessed") != NULL);
-    gpc_gpu_free(it.gpu);
 }
 
 static void
@@ -241,7 +338,6 @@ TEST(windows_take_as_long_as_their_busiest_die)
     }
     CHECK_EQUAL_U64(it.gpu->windows.events, 6);
     CHECK_EQUAL_U64(it.gpu->windows.longest + gpc_most_of_window(&it.gpu->windows), 3 + 2);
-    gpc_gpu_free(it.gpu);
 }
 #endif
 
@@ -263,7 +359,6 @@ TEST(crossing_is_shared_by_requests_and_answers)
     CHECK_EQUAL_U64(cycles_between(gpu, 0, 15, 0), 50);
     CHECK_EQUAL_U64(cycles_between(gpu, 15, 0, 0), 51);
     CHECK_EQUAL_U64(cycles_between(gpu, 15, 8, 0), 101);
-    gpc_gpu_free(it.gpu);
 }
 
 TEST(every_protocol_stays_right_and_no_message_is_lost)
@@ -271,6 +366,7 @@ TEST(every_protocol_stays_right_and_no_message_is_lost)
     gpc_machine_t machines[] = {machine_with(220), machine_of_two_dies(110, 8), machine_of_two_dies(110, 8)};
     machines[2].placement_of_pages = GPC_PAGES_FIRST_TOUCH;
     machines[2].memory_units = machines[2].gpus = 2;
+    machines[2].links = GPC_LINKS_SPLIT;
     for (uint32_t i = 0; i < 3 * gpc_protocol_count(); i++) {
         check_add_and_store(&machines[i % 3], gpc_protocol_at(i / 3));
     }

@@ -23,7 +23,7 @@ static gpc_instruction_t
 extended(const char *name, uint16_t d, uint16_t a, uint16_t b, uint16_t c)
 {
     uint32_t row = row_of(name);
-    gpc_instruction_t in = OP(EXTENDED, .destination = d, .a = a, .b = b, .c = c, .immediate = row);
+    gpc_instruction_t in = OP(EXTENDED, d, a, b, .c = c, .immediate = row);
     in.width = row == UINT32_MAX ? 1 : gpc_extended[row].d;
     return in;
 }
@@ -31,14 +31,10 @@ extended(const char *name, uint16_t d, uint16_t a, uint16_t b, uint16_t c)
 TEST(pairs_carry_in_even_registers_in_others_and_in_some_lanes)
 {
     /* v2:v3 = 2^32 - 1 in all lanes; v4:v5 = v2:v3 + (1, 0): the same for all; v6:v7 = v2:v3 + thread */
-    CHECK_EQUAL_I64(
-        world_try(CODE(THREAD, OP(MOVE, .destination = V | 2, .a = C_MINUS1), OP(MOVE, .destination = V | 3, .a = C0),
-                       OP(MOVE, .destination = V | 1, .a = C0), extended("ADD_B64", V | 6, V | 2, V | 0, 0),
-                       OP(STORE, .a = V | 0, .b = V | 7), OP(MOVE, .destination = V | 0, .a = C1),
-                       extended("ADD_B64", V | 4, V | 2, V | 0, 0), OP(STORE, .a = C100, .b = V | 4),
-                       OP(ADD, .destination = V | 1, .a = C100, .b = C1), OP(STORE, .a = V | 1, .b = V | 5), OP(EXIT)),
-                  7),
-        0);
+    RUNS(7, THREAD, MOVE(V | 2, C_MINUS1), MOVE(V | 3, C0), MOVE(V | 1, C0),
+         extended("ADD_B64", V | 6, V | 2, V | 0, 0), STORE(V | 0, V | 7), MOVE(V | 0, C1),
+         extended("ADD_B64", V | 4, V | 2, V | 0, 0), STORE(C100, V | 4), OP(ADD, V | 1, C100, C1), STORE(V | 1, V | 5),
+         EXIT);
     CHECK_EQUAL_U64(world.memory[0], 0);
     CHECK_EQUAL_U64(world.memory[1], 1);
     CHECK_EQUAL_U64(world.memory[6], 1);
@@ -49,11 +45,8 @@ TEST(pairs_carry_in_even_registers_in_others_and_in_some_lanes)
 TEST(a_pair_may_overlap_its_operands_and_a_result_may_be_uniform)
 {
     /* constants 1 and 2 are a pair; v1:v2 = (1, 2) + (1, 2); then v2:v3 = v1:v2 + v1:v2 */
-    CHECK_EQUAL_I64(world_try(CODE(extended("ADD_B64", V | 1, C1, C1, 0), extended("ADD_B64", V | 2, V | 1, V | 1, 0),
-                                   extended("EQ_B64", U | 0, C1, C1, 0), OP(STORE, .a = C0, .b = V | 2),
-                                   OP(STORE, .a = C1, .b = V | 3), OP(STORE, .a = C2, .b = U | 0), OP(EXIT)),
-                              32),
-                    0);
+    RUNS(32, extended("ADD_B64", V | 1, C1, C1, 0), extended("ADD_B64", V | 2, V | 1, V | 1, 0),
+         extended("EQ_B64", U | 0, C1, C1, 0), STORE(C0, V | 2), STORE(C1, V | 3), STORE(C2, U | 0), EXIT);
     CHECK_EQUAL_U64(world.memory[0], 4);
     CHECK_EQUAL_U64(world.memory[1], 8);
     CHECK_EQUAL_U64(world.memory[2], 1);
@@ -79,7 +72,7 @@ refused_with(gpc_instruction_t in, uint16_t flags, uint8_t width)
 {
     in.flags = flags;
     in.width = width;
-    return refused(CODE(in, OP(EXIT)));
+    return refused(CODE(in, EXIT));
 }
 
 TEST(extended_instructions_are_validated)
@@ -104,7 +97,7 @@ TEST(extended_instructions_are_validated)
 
 TEST(widths_and_modes_are_validated)
 {
-    gpc_instruction_t load = OP(SHARED_LOAD, .destination = V | 0, .a = V | 4, .b = GPC_OPERAND_NONE);
+    gpc_instruction_t load = SHARED_LOAD(V | 0, V | 4);
     CHECK_EQUAL_TEXT(refused_with(load, GPC_FLAG_BYTES, 4), "accepted");
     CHECK_EQUAL_TEXT(refused_with(load, GPC_FLAG_BYTES, 3),
                      "instruction 0 (SHARED_LOAD): width must be 1, 2 or 4 words");
@@ -112,14 +105,14 @@ TEST(widths_and_modes_are_validated)
                      "instruction 0 (SHARED_LOAD): accesses of several words need GPC_FLAG_BYTES");
     CHECK_EQUAL_TEXT(refused_with(load, GPC_FLAG_FLAT, 1),
                      "instruction 0 (SHARED_LOAD): an access by address is a LOAD, STORE or ATOMIC");
-    CHECK_EQUAL_TEXT(refused_with(OP(LOAD, .destination = U | 0, .a = C1), GPC_FLAG_FLAT, 1),
+    CHECK_EQUAL_TEXT(refused_with(LOAD(U | 0, C1), GPC_FLAG_FLAT, 1),
                      "instruction 0 (LOAD): an access by address needs a vector register");
-    gpc_instruction_t shuffle = OP(SHUFFLE, .destination = V | 0, .a = V | 4, .b = C1, .c = C2);
+    gpc_instruction_t shuffle = OP(SHUFFLE, V | 0, V | 4, C1, .c = C2);
     CHECK_EQUAL_TEXT(refused_with(shuffle, GPC_SHUFFLE_IDX << GPC_FLAG_SHUFFLE_SHIFT, 2), "accepted");
     CHECK_EQUAL_TEXT(refused_with(shuffle, 7u << GPC_FLAG_SHUFFLE_SHIFT, 1),
                      "instruction 0 (SHUFFLE): unknown mode, or a width other than 1 and 2");
     CHECK_EQUAL_TEXT(refused_with(shuffle, 0, 2), "instruction 0 (SHUFFLE): a shuffle of any lane has no predicate");
-    gpc_instruction_t atomic = OP(ATOMIC, .destination = V | 0, .a = V | 2, .b = V | 4, .c = V | 6);
+    gpc_instruction_t atomic = OP(ATOMIC, V | 0, V | 2, V | 4, .c = V | 6);
     CHECK_EQUAL_TEXT(refused_with(atomic, GPC_FLAG_FLAT | GPC_ATOMIC_CAS << GPC_FLAG_ATOMIC_SHIFT, 2), "accepted");
     CHECK_EQUAL_TEXT(refused_with(atomic, GPC_FLAG_FLAT | GPC_ATOMIC_INC << GPC_FLAG_ATOMIC_SHIFT, 2),
                      "instruction 0 (ATOMIC): atomics of two words are no increment or decrement, and of f64 add and "
@@ -130,13 +123,13 @@ TEST(widths_and_modes_are_validated)
 /* Buffer x is [0, 4 * WORLD_WORDS). */
 TEST(an_address_outside_of_every_array_is_reported)
 {
-    gpc_instruction_t load = OP(LOAD, .destination = V | 2, .a = V | 0, .flags = GPC_FLAG_FLAT, .line = 5);
+    gpc_instruction_t load = OP(LOAD, V | 2, V | 0, NONE, .flags = GPC_FLAG_FLAT, .line = 5);
     load.immediate = 4 * WORLD_WORDS - 4;
     world_reset();
-    CHECK_EQUAL_I64(world_try(CODE(OP(MOVE, .destination = V | 1, .a = C0), load, OP(EXIT)), 32), 0);
+    RUNS(32, MOVE(V | 1, C0), load, EXIT);
     load.immediate += 4;
     world_reset();
-    CHECK_EQUAL_I64(world_try(CODE(OP(MOVE, .destination = V | 1, .a = C0), load, OP(EXIT)), 32), GPC_ERROR_BOUNDS);
+    CHECK_EQUAL_I64(world_try(CODE(MOVE(V | 1, C0), load, EXIT), 32), GPC_ERROR_BOUNDS);
     CHECK_EQUAL_TEXT(
         world.failure.text,
         "kernel 'f': load of 4 bytes at address 0x40000, which is in no array; nearest: 'x' of 262144 bytes "
@@ -147,21 +140,14 @@ TEST(an_address_outside_of_every_array_is_reported)
 /* A base at either end of 4 GiB, and an offset that leaves them: the sum has all 64 bits. */
 TEST(an_offset_carries_to_the_upper_word)
 {
-    gpc_instruction_t load = OP(LOAD, .destination = V | 2, .a = V | 0, .flags = GPC_FLAG_FLAT);
+    gpc_instruction_t load = OP(LOAD, V | 2, V | 0, NONE, .flags = GPC_FLAG_FLAT);
     load.immediate = 101;
     world_reset();
     world.memory[25] = 77;
-    CHECK_EQUAL_I64(
-        world_try(CODE(OP(MOVE, .destination = V | 0, .a = C_MINUS1), OP(MOVE, .destination = V | 1, .a = C_MINUS1),
-                       load, OP(STORE, .a = C0, .b = V | 2), OP(EXIT)),
-                  32),
-        0);
+    RUNS(32, MOVE(V | 0, C_MINUS1), MOVE(V | 1, C_MINUS1), load, STORE(C0, V | 2), EXIT);
     CHECK_EQUAL_U64(world.memory[0], 77); /* -1 + 101 is byte 100 */
     world_reset();
-    CHECK_EQUAL_I64(world_try(CODE(OP(MOVE, .destination = V | 0, .a = C_MINUS1),
-                                   OP(MOVE, .destination = V | 1, .a = C0), load, OP(EXIT)),
-                              32),
-                    GPC_ERROR_BOUNDS);
+    CHECK_EQUAL_I64(world_try(CODE(MOVE(V | 0, C_MINUS1), MOVE(V | 1, C0), load, EXIT), 32), GPC_ERROR_BOUNDS);
     CHECK(strstr(world.failure.text, "address 0x100000064") != NULL);
 }
 

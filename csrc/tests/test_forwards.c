@@ -81,11 +81,18 @@ static const gpc_protocol_t protocol = {
 enum { WORDS = 1 << 16 };
 
 /* Every thread loads eight words in lines of their own, without waiting in between. */
-static const gpc_instruction_t loads[] = {
-    SPECIAL(R0, THREAD_X),  SPECIAL(R1, BLOCK_X),         OP(MUL, R1, R1, CONSTANT(11)), OP(ADD, R0, R0, R1),
-    OP(LOAD, R1, R0, NONE), OP(ADD, R0, R0, CONSTANT(8)), OP(LOAD, R2, R0, NONE),        OP(ADD, R0, R0, CONSTANT(8)),
-    OP(LOAD, R3, R0, NONE), OP(ADD, R0, R0, CONSTANT(8)), OP(LOAD, R4, R0, NONE),        EXIT,
-};
+static const gpc_instruction_t loads[] = {READ(R0, THREAD_X),
+                                          READ(R1, BLOCK_X),
+                                          OP(MUL, R1, R1, CONSTANT(11)),
+                                          OP(ADD, R0, R0, R1),
+                                          LOAD(R1, R0),
+                                          OP(ADD, R0, R0, CONSTANT(8)),
+                                          LOAD(R2, R0),
+                                          OP(ADD, R0, R0, CONSTANT(8)),
+                                          LOAD(R3, R0),
+                                          OP(ADD, R0, R0, CONSTANT(8)),
+                                          LOAD(R4, R0),
+                                          EXIT};
 
 static void
 check_loads(const gpc_machine_t *machine)
@@ -95,7 +102,6 @@ check_loads(const gpc_machine_t *machine)
     if (gpc_gpu_error_text(it.gpu)[0]) {
         harness_note("%s", gpc_gpu_error_text(it.gpu));
     }
-    gpc_gpu_free(it.gpu);
 }
 
 TEST(an_l1_takes_forwards_that_arrived_while_it_had_no_room)

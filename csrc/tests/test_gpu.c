@@ -6,12 +6,8 @@
 
 TEST(an_aborted_launch_leaves_a_usable_gpu)
 {
-    static const gpc_instruction_t forever[] = {
-        OP(LOAD, R1, CONSTANT(0), NONE),
-        {.opcode = GPC_OP_JUMP, .width = 1, .destination = NONE, .a = NONE, .b = NONE, .c = NONE, .target = 0},
-        EXIT};
+    static const gpc_instruction_t forever[] = {LOAD(R1, CONSTANT(0)), TO(0), EXIT};
     bench_t it = bench(&test_fermi, &gpc_protocol_ideal, 4096);
-    uint32_t word = 0;
     gpc_buffer_t buffer = {it.address, 4096, false, "x", 0};
     uint32_t constant = 0;
     gpc_launch_t launch = {.program = {.instructions = forever,
@@ -32,36 +28,19 @@ TEST(an_aborted_launch_leaves_a_usable_gpu)
     CHECK_EQUAL_I64(gpc_gpu_run(it.gpu, 5000), GPC_RUN_MORE);
     gpc_gpu_abort(it.gpu);
     CHECK_EQUAL_I64(gpc_gpu_verify(it.gpu), 0);
-    CHECK_EQUAL_I64(gpc_gpu_host_read(it.gpu, it.address, 1, &word), 0);
-    CHECK_EQUAL_U64(word, 256); /* memory has the words of dirty L2 lines */
+    CHECK_EQUAL_U64(word_at(&it, 0), 256); /* memory has the words of dirty L2 lines */
     CHECK_EQUAL_I64(RUN_PROGRAM(&it, add_and_store, 4096, 4, 64), 0);
-    CHECK_EQUAL_I64(gpc_gpu_host_read(it.gpu, it.address, 1, &word), 0);
-    CHECK_EQUAL_U64(word, 512);
-    gpc_gpu_free(it.gpu);
+    CHECK_EQUAL_U64(word_at(&it, 0), 512);
 }
 
 /* ---- tables over words ------------------------------------------------------------------------------------------- */
 
 static const gpc_instruction_t mixed_words[] = {
-    SPECIAL(R0, THREAD_X),
-    SPECIAL(R1, BLOCK_X),
-    OP(ADD, R2, R0, R1),
-    OP(STORE, NONE, R2, R0),
-    OP(LOAD, R3, R0, NONE),
-    {.opcode = GPC_OP_ATOMIC,
-     .type = GPC_U32,
-     .order = GPC_ORDER_RELAXED,
-     .scope = GPC_SCOPE_GPU,
-     .width = 1,
-     .destination = R4,
-     .a = R1,
-     .b = CONSTANT(1),
-     .c = NONE,
-     .flags = GPC_ATOMIC_ADD << GPC_FLAG_ATOMIC_SHIFT},
-    OP(ADD, R5, R0, R0),
-    OP(STORE, NONE, R5, R3),
-    OP(LOAD, R3, R2, NONE),
-    EXIT,
+    READ(R0, THREAD_X),  READ(R1, BLOCK_X),
+    OP(ADD, R2, R0, R1), STORE(R2, R0),
+    LOAD(R3, R0),        ATOMIC_ADD(R4, R1, CONSTANT(1)),
+    OP(ADD, R5, R0, R0), STORE(R5, R3),
+    LOAD(R3, R2),        EXIT,
 };
 
 /* Looks at each word of a cell alone: it has the cell's state and event. */
@@ -93,6 +72,5 @@ TEST(the_words_of_a_cell_are_alike)
         CHECK_EQUAL_I64(RUN_PROGRAM(&it, mixed_words, 1024, 24, 32), GPC_RUN_DONE);
         CHECK(words > 1000);
         gpc_unsubscribe(&subscriber);
-        gpc_gpu_free(it.gpu);
     }
 }

@@ -7,13 +7,21 @@ enum { WORDS = 32768, LINES = WORDS / 32, GRID = 64, BLOCK = 128 };
 
 /* Every thread loads a word, four times, of lines that many L1s share and that do not all fit into one, and stores
  * it. */
-static const gpc_instruction_t read_and_write[] = {
-    SPECIAL(R0, THREAD_X),   SPECIAL(R1, BLOCK_X),         OP(MUL, R2, R1, CONSTANT(7)),
-    OP(ADD, R0, R0, R2),     OP(LOAD, R3, R0, NONE),       OP(MUL, R2, R1, CONSTANT(11)),
-    OP(ADD, R0, R0, R2),     OP(LOAD, R4, R0, NONE),       OP(ADD, R3, R3, R4),
-    OP(STORE, NONE, R0, R3), OP(MUL, R2, R1, CONSTANT(6)), OP(ADD, R0, R0, R2),
-    OP(LOAD, R4, R0, NONE),  OP(STORE, NONE, R0, R4),      EXIT,
-};
+static const gpc_instruction_t read_and_write[] = {READ(R0, THREAD_X),
+                                                   READ(R1, BLOCK_X),
+                                                   OP(MUL, R2, R1, CONSTANT(7)),
+                                                   OP(ADD, R0, R0, R2),
+                                                   LOAD(R3, R0),
+                                                   OP(MUL, R2, R1, CONSTANT(11)),
+                                                   OP(ADD, R0, R0, R2),
+                                                   LOAD(R4, R0),
+                                                   OP(ADD, R3, R3, R4),
+                                                   STORE(R0, R3),
+                                                   OP(MUL, R2, R1, CONSTANT(6)),
+                                                   OP(ADD, R0, R0, R2),
+                                                   LOAD(R4, R0),
+                                                   STORE(R0, R4),
+                                                   EXIT};
 
 typedef struct {
     uint64_t copies, missing, others;
@@ -59,7 +67,6 @@ TEST(every_copy_is_named)
     CHECK(count.copies > 1000);
     CHECK_EQUAL_U64(count.missing, 0);
     CHECK(count.others < count.copies); /* most queried L1s hold the line */
-    gpc_gpu_free(it.gpu);
 }
 
 TEST(after_a_restore_too)
@@ -80,5 +87,4 @@ TEST(after_a_restore_too)
     CHECK_EQUAL_U64(count.missing, 0);
     gpc_snapshot_free(fresh);
     gpc_snapshot_free(used);
-    gpc_gpu_free(it.gpu);
 }

@@ -88,18 +88,13 @@ TEST(f32_follows_ieee_and_nans_are_of_one_kind)
 
 /* ---- programs: v0 = thread --------------------------------------------------------------------------------------- */
 
-#define RESULT(register) OP(STORE, .a = V | 0, .b = V | (register), .immediate = 0)
+#define RESULT(register) STORE(V | 0, V | (register))
 
 TEST(branches_join_again)
 {
     /* v2 = thread < 16 ? 1 : 2; then v2 += 1 for all */
-    CHECK_EQUAL_I64(world_try(CODE(THREAD, OP(LT, .destination = V | 1, .a = V | 0, .b = C16),
-                                   OP(BRANCH, .a = V | 1, .flags = GPC_FLAG_IF_ZERO, .target = 5, .reconverge = 6),
-                                   OP(MOVE, .destination = V | 2, .a = C1), OP(JUMP, .target = 6),
-                                   OP(MOVE, .destination = V | 2, .a = C2),
-                                   OP(ADD, .destination = V | 2, .a = V | 2, .b = C1), RESULT(2), OP(EXIT)),
-                              32),
-                    0);
+    RUNS(32, THREAD, OP(LT, V | 1, V | 0, C16), IF_NOT(V | 1, 5, 6), MOVE(V | 2, C1), TO(6), MOVE(V | 2, C2),
+         OP(ADD, V | 2, V | 2, C1), RESULT(2), EXIT);
     CHECK_EQUAL_U64(world.memory[3], 2);
     CHECK_EQUAL_U64(world.memory[20], 3);
     CHECK_EQUAL_U64(world.cores.statistics[0].divergent_branches, 1);
@@ -110,13 +105,8 @@ TEST(branches_join_again)
 TEST(a_loop_runs_as_often_as_each_lane_wants)
 {
     /* v1 = 0; while v1 < thread: v1 += 1 */
-    CHECK_EQUAL_I64(
-        world_try(CODE(THREAD, OP(MOVE, .destination = V | 1, .a = C0),
-                       OP(LT, .destination = V | 2, .a = V | 1, .b = V | 0),
-                       OP(BRANCH, .a = V | 2, .flags = GPC_FLAG_IF_ZERO, .target = 6, .reconverge = 6),
-                       OP(ADD, .destination = V | 1, .a = V | 1, .b = C1), OP(JUMP, .target = 2), RESULT(1), OP(EXIT)),
-                  32),
-        0);
+    RUNS(32, THREAD, MOVE(V | 1, C0), OP(LT, V | 2, V | 1, V | 0), IF_NOT(V | 2, 6, 6), OP(ADD, V | 1, V | 1, C1),
+         TO(2), RESULT(1), EXIT);
     for (uint32_t i = 0; i < 32; i++) {
         CHECK_EQUAL_U64(world.memory[i], i);
     }
@@ -126,11 +116,7 @@ TEST(a_loop_runs_as_often_as_each_lane_wants)
 
 TEST(lanes_that_ended_stay_ended)
 {
-    CHECK_EQUAL_I64(world_try(CODE(THREAD, OP(AND, .destination = V | 1, .a = V | 0, .b = C1),
-                                   OP(BRANCH, .a = V | 1, .flags = GPC_FLAG_IF_ZERO, .target = 4, .reconverge = 4),
-                                   OP(EXIT), OP(MOVE, .destination = V | 1, .a = C7), RESULT(1), OP(EXIT)),
-                              32),
-                    0);
+    RUNS(32, THREAD, OP(AND, V | 1, V | 0, C1), IF_NOT(V | 1, 4, 4), EXIT, MOVE(V | 1, C7), RESULT(1), EXIT);
     CHECK_EQUAL_U64(world.memory[4], 7);
     CHECK_EQUAL_U64(world.memory[5], 0);
     CHECK_EQUAL_U64(world.cores.statistics[0].thread_instructions, 3 * 32 + 4 * 16);
@@ -138,7 +124,7 @@ TEST(lanes_that_ended_stay_ended)
 
 TEST(the_last_warp_has_only_the_threads_there_are)
 {
-    CHECK_EQUAL_I64(world_try(CODE(THREAD, OP(MOVE, .destination = V | 1, .a = C7), RESULT(1), OP(EXIT)), 40), 0);
+    RUNS(40, THREAD, MOVE(V | 1, C7), RESULT(1), EXIT);
     CHECK_EQUAL_U64(world.memory[39], 7);
     CHECK_EQUAL_U64(world.memory[40], 0);
     CHECK_EQUAL_U64(world.cores.statistics[0].thread_instructions, 4 * 40);
@@ -147,15 +133,9 @@ TEST(the_last_warp_has_only_the_threads_there_are)
 TEST(sixty_four_lanes)
 {
     world.machine.lanes_per_warp = 64;
-    CHECK_EQUAL_I64(world_try(CODE(THREAD, OP(LT, .destination = V | 1, .a = V | 0, .b = C32),
-                                   OP(BRANCH, .a = V | 1, .target = 4, .reconverge = 4),
-                                   OP(ADD, .destination = V | 1, .a = V | 0, .b = C100),
-                                   OP(BALLOT, .destination = U | 0, .a = V | 1, .flags = GPC_FLAG_HIGH),
-                                   OP(BALLOT, .destination = U | 1, .a = V | 0), RESULT(1),
-                                   OP(STORE, .a = C100, .b = U | 0, .immediate = 0),
-                                   OP(STORE, .a = C64, .b = U | 1, .immediate = 0), OP(EXIT)),
-                              64),
-                    0);
+    RUNS(64, THREAD, OP(LT, V | 1, V | 0, C32), IF(V | 1, 4, 4), OP(ADD, V | 1, V | 0, C100),
+         OP(BALLOT, U | 0, V | 1, NONE, .flags = GPC_FLAG_HIGH), OP(BALLOT, U | 1, V | 0, NONE), RESULT(1),
+         STORE(C100, U | 0), STORE(C64, U | 1), EXIT);
     CHECK_EQUAL_U64(world.memory[31], 1);
     CHECK_EQUAL_U64(world.memory[63], 163);
     CHECK_EQUAL_U64(world.memory[100], UINT32_MAX);
@@ -164,16 +144,9 @@ TEST(sixty_four_lanes)
 
 TEST(votes_and_shuffles)
 {
-    CHECK_EQUAL_I64(
-        world_try(CODE(THREAD, OP(LT, .destination = V | 1, .a = V | 0, .b = C3),
-                       OP(ANY, .destination = U | 0, .a = V | 1), OP(ALL, .destination = U | 1, .a = V | 1),
-                       OP(BALLOT, .destination = U | 2, .a = V | 1), OP(ADD, .destination = V | 2, .a = V | 0, .b = C1),
-                       OP(SHUFFLE, .destination = V | 3, .a = V | 0, .b = V | 2), RESULT(3),
-                       OP(STORE, .a = C100, .b = U | 0, .immediate = 0),
-                       OP(STORE, .a = C32, .b = U | 1, .immediate = 0), OP(STORE, .a = C64, .b = U | 2, .immediate = 0),
-                       OP(EXIT)),
-                  32),
-        0);
+    RUNS(32, THREAD, OP(LT, V | 1, V | 0, C3), OP(ANY, U | 0, V | 1, NONE), OP(ALL, U | 1, V | 1, NONE),
+         OP(BALLOT, U | 2, V | 1, NONE), OP(ADD, V | 2, V | 0, C1), OP(SHUFFLE, V | 3, V | 0, V | 2), RESULT(3),
+         STORE(C100, U | 0), STORE(C32, U | 1), STORE(C64, U | 2), EXIT);
     CHECK_EQUAL_U64(world.memory[0], 1);
     CHECK_EQUAL_U64(world.memory[31], 0);
     CHECK_EQUAL_U64(world.memory[100], 1);
@@ -183,17 +156,12 @@ TEST(votes_and_shuffles)
 
 TEST(local_arrays_are_registers_by_index)
 {
-    CHECK_EQUAL_I64(
-        world_try(CODE(THREAD, OP(AND, .destination = V | 1, .a = V | 0, .b = C1),
-                       OP(LOCAL_STORE, .a = V | 1, .b = V | 0, .c = C2, .immediate = 4),
-                       OP(LOCAL_LOAD, .destination = V | 2, .a = V | 1, .b = C2, .immediate = 4), RESULT(2), OP(EXIT)),
-                  32),
-        0);
+    RUNS(32, THREAD, OP(AND, V | 1, V | 0, C1), OP(LOCAL_STORE, NONE, V | 1, V | 0, .c = C2, .immediate = 4),
+         OP(LOCAL_LOAD, V | 2, V | 1, C2, .immediate = 4), RESULT(2), EXIT);
     CHECK_EQUAL_U64(world.memory[5], 5);
     world_reset();
     CHECK_EQUAL_I64(
-        world_try(CODE(THREAD, OP(LOCAL_STORE, .a = V | 0, .b = V | 0, .c = C2, .immediate = 4, .line = 3), OP(EXIT)),
-                  32),
+        world_try(CODE(THREAD, OP(LOCAL_STORE, NONE, V | 0, V | 0, .c = C2, .immediate = 4, .line = 3), EXIT), 32),
         GPC_ERROR_BOUNDS);
     CHECK_EQUAL_TEXT(world.failure.text, "kernel 'f': index 2 is out of bounds of a local array of 2 words: "
                                          "thread (2,0,0) of block (0,0,0)");
@@ -202,16 +170,10 @@ TEST(local_arrays_are_registers_by_index)
 
 TEST(scratchpad_loads_stores_and_atomics)
 {
-    CHECK_EQUAL_I64(world_try(CODE(THREAD,
-                                   OP(SHARED_ATOMIC, .destination = V | 1, .a = C0, .b = C1,
-                                      .flags = GPC_ATOMIC_ADD << GPC_FLAG_ATOMIC_SHIFT),
-                                   OP(SHARED_STORE, .a = V | 0, .b = V | 0, .c = C32, .immediate = 8),
-                                   OP(SUB, .destination = V | 2, .a = C32, .b = V | 0),
-                                   OP(SUB, .destination = V | 2, .a = V | 2, .b = C1),
-                                   OP(SHARED_LOAD, .destination = V | 3, .a = V | 2, .b = C32, .immediate = 8),
-                                   OP(ADD, .destination = V | 3, .a = V | 3, .b = V | 1), RESULT(3), OP(EXIT)),
-                              32),
-                    0);
+    RUNS(32, THREAD, OP(SHARED_ATOMIC, V | 1, C0, C1, .flags = GPC_ATOMIC_ADD << GPC_FLAG_ATOMIC_SHIFT),
+         OP(SHARED_STORE, NONE, V | 0, V | 0, .c = C32, .immediate = 8), OP(SUB, V | 2, C32, V | 0),
+         OP(SUB, V | 2, V | 2, C1), OP(SHARED_LOAD, V | 3, V | 2, C32, .immediate = 8), OP(ADD, V | 3, V | 3, V | 1),
+         RESULT(3), EXIT);
     for (uint32_t i = 0; i < 32; i++) { /* the lane's trip count plus the mirrored lane */
         CHECK_EQUAL_U64(world.memory[i], 31);
     }
@@ -220,28 +182,22 @@ TEST(scratchpad_loads_stores_and_atomics)
 
 TEST(an_offset_is_added_to_a_scratchpad_index)
 {
-    CHECK_EQUAL_I64(
-        world_try(CODE(THREAD, OP(SHARED_STORE, .a = V | 0, .b = V | 0, .c = C32),
-                       OP(SUB, .destination = V | 1, .a = V | 0, .b = C32),
-                       OP(SHARED_LOAD, .destination = V | 2, .a = V | 1, .b = C32, .target = 32), RESULT(2), OP(EXIT)),
-                  32),
-        0);
+    RUNS(32, THREAD, OP(SHARED_STORE, NONE, V | 0, V | 0, .c = C32), OP(SUB, V | 1, V | 0, C32),
+         OP(SHARED_LOAD, V | 2, V | 1, C32, .target = 32), RESULT(2), EXIT);
     for (uint32_t i = 0; i < 32; i++) {
         CHECK_EQUAL_U64(world.memory[i], i);
     }
     world_reset();
-    CHECK_EQUAL_I64(
-        world_try(CODE(THREAD, OP(SHARED_STORE, .a = V | 0, .b = V | 0, .c = C32, .target = 1), OP(EXIT)), 32),
-        GPC_ERROR_BOUNDS);
+    CHECK_EQUAL_I64(world_try(CODE(THREAD, OP(SHARED_STORE, NONE, V | 0, V | 0, .c = C32, .target = 1), EXIT), 32),
+                    GPC_ERROR_BOUNDS);
     CHECK_EQUAL_TEXT(world.failure.text, "kernel 'f': index 32 is out of bounds of a shared array of 32 words: "
                                          "thread (31,0,0) of block (0,0,0)");
 }
 
 TEST(a_scratchpad_index_outside_is_reported)
 {
-    CHECK_EQUAL_I64(
-        world_try(CODE(THREAD, OP(SHARED_STORE, .a = V | 0, .b = V | 0, .c = C16, .line = 9), OP(EXIT)), 32),
-        GPC_ERROR_BOUNDS);
+    CHECK_EQUAL_I64(world_try(CODE(THREAD, OP(SHARED_STORE, NONE, V | 0, V | 0, .c = C16, .line = 9), EXIT), 32),
+                    GPC_ERROR_BOUNDS);
     CHECK_EQUAL_TEXT(world.failure.text, "kernel 'f': index 16 is out of bounds of a shared array of 16 words: "
                                          "thread (16,0,0) of block (0,0,0)");
     CHECK(fails_at(0, 9));
@@ -266,23 +222,22 @@ refused(const gpc_instruction_t *code, uint32_t count)
 
 TEST(programs_are_validated)
 {
-    CHECK_EQUAL_TEXT(refused(CODE(OP(NOP), OP(EXIT))), "accepted");
-    CHECK_EQUAL_TEXT(refused(CODE(OP(NOP, .line = 4))), "instruction 0 (NOP): control runs off the end of the program");
-    CHECK_EQUAL_TEXT(refused(CODE(OP(ADD, .destination = V | 8, .a = V, .b = V), OP(EXIT))),
+    CHECK_EQUAL_TEXT(refused(CODE(NOP, EXIT)), "accepted");
+    CHECK_EQUAL_TEXT(refused(CODE((gpc_instruction_t) ROW_(NOP, NONE, NONE, NONE, .line = 4))),
+                     "instruction 0 (NOP): control runs off the end of the program");
+    CHECK_EQUAL_TEXT(refused(CODE(OP(ADD, V | 8, V, V), EXIT)),
                      "instruction 0 (ADD): operand d is vector register 8: must be below 8");
-    CHECK_EQUAL_TEXT(refused(CODE(OP(MOVE, .destination = U, .a = V), OP(EXIT))),
+    CHECK_EQUAL_TEXT(refused(CODE(MOVE(U, V), EXIT)),
                      "instruction 0 (MOVE): the destination is uniform and a source is a vector register");
-    CHECK_EQUAL_TEXT(refused(CODE(OP(MOVE, .destination = C, .a = V), OP(EXIT))),
-                     "instruction 0 (MOVE): a constant cannot be the destination");
-    CHECK_EQUAL_TEXT(refused(CODE(OP(JUMP, .target = 9))),
+    CHECK_EQUAL_TEXT(refused(CODE(MOVE(C, V), EXIT)), "instruction 0 (MOVE): a constant cannot be the destination");
+    CHECK_EQUAL_TEXT(refused(CODE(TO(9))),
                      "instruction 0 (JUMP): branch target or reconvergence point outside the program");
-    CHECK_EQUAL_TEXT(refused(CODE(OP(LOAD, .destination = V, .a = V, .immediate = 2), OP(EXIT))),
-                     "instruction 0 (LOAD): unknown buffer");
-    CHECK_EQUAL_TEXT(refused(CODE(OP(AND, .destination = V, .a = V, .b = V, .type = GPC_F32), OP(EXIT))),
+    CHECK_EQUAL_TEXT(refused(CODE(OP(LOAD, V, V, NONE, .immediate = 2), EXIT)), "instruction 0 (LOAD): unknown buffer");
+    CHECK_EQUAL_TEXT(refused(CODE(OP(AND, V, V, V, .type = GPC_F32), EXIT)),
                      "instruction 0 (AND): operation not defined for this type");
-    gpc_instruction_t narrow = OP(ATOMIC, .destination = V, .a = V, .b = V);
+    gpc_instruction_t narrow = OP(ATOMIC, V, V, V);
     narrow.bytes = 1;
-    CHECK_EQUAL_TEXT(refused(CODE(narrow, OP(EXIT))),
+    CHECK_EQUAL_TEXT(refused(CODE(narrow, EXIT)),
                      "instruction 0 (ATOMIC): elements of 1 or 2 bytes need a load or store of one i32 or u32");
-    CHECK_EQUAL_TEXT(refused(CODE((gpc_instruction_t){.opcode = 200}, OP(EXIT))), "instruction 0: unknown opcode 200");
+    CHECK_EQUAL_TEXT(refused(CODE((gpc_instruction_t){.opcode = 200}, EXIT)), "instruction 0: unknown opcode 200");
 }

@@ -6,14 +6,9 @@
 #define RELAXED .order = GPC_ORDER_RELAXED
 #define ATOMIC_OF(operation) RELAXED, .flags = GPC_ATOMIC_##operation << GPC_FLAG_ATOMIC_SHIFT
 /* v(d) = x[a], x[a] = b where it was 0 */
-#define CAS(d, at) OP(ATOMIC, .destination = V | (d), .a = (at), .b = C0, .c = C1, ATOMIC_OF(CAS))
-#define EXCH(at, with) OP(ATOMIC, .destination = GPC_OPERAND_NONE, .a = (at), .b = (with), ATOMIC_OF(EXCH))
-#define ADD_TO(d, at, what) OP(ATOMIC, .destination = (d), .a = (at), .b = (what), ATOMIC_OF(ADD))
-#define NEXT(register) OP(ADD, .destination = V | (register), .a = V | (register), .b = C1)
-#define IF(register, to, join) OP(BRANCH, .a = V | (register), .target = (to), .reconverge = (join))
-#define IF_NOT(register, to, join)                                                                                     \
-    OP(BRANCH, .a = V | (register), .flags = GPC_FLAG_IF_ZERO, .target = (to), .reconverge = (join))
-#define TO(pc) OP(JUMP, .target = (pc))
+#define CAS(d, at) OP(ATOMIC, V | (d), (at), C0, .c = C1, ATOMIC_OF(CAS))
+#define EXCH(at, with) OP(ATOMIC, NONE, (at), (with), ATOMIC_OF(EXCH))
+#define NEXT(register) OP(ADD, V | (register), V | (register), C1)
 #define ALL C_MINUS1
 
 /* ---- the list of entries ----------------------------------------------------------------------------------------- */
@@ -71,39 +66,18 @@ run(const gpc_instruction_t *code, uint32_t count, uint32_t threads)
     return status;
 }
 
-/* ---- lanes that poll --------------------------------------------------------------------------------------------- */
+#define ENDS(threads, ...) CHECK_EQUAL_I64(run(CODE(__VA_ARGS__), threads), GPC_OK)
 
-TEST(a_lock_taken_by_every_lane_is_released_behind_its_loop)
-{
-    CHECK_EQUAL_I64(run(CODE(CAS(1, C0), IF(1, 0, 2), OP(LOAD, .destination = V | 2, .a = C1), NEXT(2),
-                             OP(STORE, .a = C1, .b = V | 2), EXCH(C0, C0), OP(EXIT)),
-                        96),
-                    0);
-    CHECK_EQUAL_U64(world.memory[1], 96);
-}
+/* ---- lanes that poll --------------------------------------------------------------------------------------------- */
 
 TEST(a_lock_in_a_branch_in_a_loop_ends)
 {
     /* odd lanes, three times: take, count, release; all lanes then count */
-    CHECK_EQUAL_I64(run(CODE(THREAD, OP(AND, .destination = V | 1, .a = V | 0, .b = C1),                       /* 0 */
-                             OP(MOVE, .destination = V | 2, .a = C0),                                          /* 2 */
-                             IF_NOT(1, 10, 10), CAS(3, C0), IF(3, 4, 6),                                       /* 3 */
-                             OP(LOAD, .destination = V | 3, .a = C1), NEXT(3), OP(STORE, .a = C1, .b = V | 3), /* 6 */
-                             EXCH(C0, C0), NEXT(2), OP(LT, .destination = V | 3, .a = V | 2, .b = C3),         /* 9 */
-                             IF(3, 3, 13), ADD_TO(V | 3, C2, C1), OP(EXIT)),                                   /* 12 */
-                        32),
-                    0);
+    ENDS(32, THREAD, OP(AND, V | 1, V | 0, C1), MOVE(V | 2, C0), IF_NOT(V | 1, 10, 10),         /* to 3 */
+         CAS(3, C0), IF(V | 3, 4, 6), LOAD(V | 3, C1), NEXT(3), STORE(C1, V | 3), EXCH(C0, C0), /* to 9 */
+         NEXT(2), OP(LT, V | 3, V | 2, C3), IF(V | 3, 3, 13), ATOMIC_ADD(V | 3, C2, C1), EXIT);
     CHECK_EQUAL_U64(world.memory[1], 48);
     CHECK_EQUAL_U64(world.memory[2], 32);
-}
-
-TEST(two_locks_one_within_the_other_end)
-{
-    CHECK_EQUAL_I64(run(CODE(CAS(1, C0), IF(1, 0, 2), CAS(1, C1), IF(1, 2, 4), OP(LOAD, .destination = V | 2, .a = C2),
-                             NEXT(2), OP(STORE, .a = C2, .b = V | 2), EXCH(C1, C0), EXCH(C0, C0), OP(EXIT)),
-                        64),
-                    0);
-    CHECK_EQUAL_U64(world.memory[2], 64);
 }
 
 /* Lane 0 polls, the others set the flag; the lanes that poll take the branch, or those that set the flag do. */
@@ -111,56 +85,42 @@ TEST(a_flag_reaches_a_lane_in_either_order)
 {
     static const uint8_t orders[] = {GPC_ORDER_WEAK, GPC_ORDER_ACQUIRE};
     for (uint32_t i = 0; i < 2; i++) {
-        gpc_instruction_t poll = OP(LOAD, .destination = V | 1, .a = C1, .order = orders[i]);
+        gpc_instruction_t poll = OP(LOAD, V | 1, C1, NONE, .order = orders[i]);
         world_reset();
-        CHECK_EQUAL_I64(
-            run(CODE(THREAD, IF(0, 5, 6), poll, IF_NOT(1, 2, 4), TO(6), EXCH(C1, C1), ADD_TO(V | 2, C2, C1), OP(EXIT)),
-                32),
-            0);
+        ENDS(32, THREAD, IF(V | 0, 5, 6), poll, IF_NOT(V | 1, 2, 4), TO(6), EXCH(C1, C1), ATOMIC_ADD(V | 2, C2, C1),
+             EXIT);
         CHECK_EQUAL_U64(world.memory[2], 32);
         world_reset();
-        CHECK_EQUAL_I64(run(CODE(THREAD, IF_NOT(0, 4, 6), EXCH(C1, C1), TO(6), poll, IF_NOT(1, 4, 6),
-                                 ADD_TO(V | 2, C2, C1), OP(EXIT)),
-                            32),
-                        0);
+        ENDS(32, THREAD, IF_NOT(V | 0, 4, 6), EXCH(C1, C1), TO(6), poll, IF_NOT(V | 1, 4, 6), ATOMIC_ADD(V | 2, C2, C1),
+             EXIT);
         CHECK_EQUAL_U64(world.memory[2], 32);
     }
 }
 
 TEST(a_flag_in_the_scratchpad_reaches_a_lane)
 {
-    CHECK_EQUAL_I64(run(CODE(THREAD, IF_NOT(0, 4, 7), OP(SHARED_STORE, .a = C1, .b = C1, .c = GPC_OPERAND_NONE), TO(7),
-                             OP(SHARED_LOAD, .destination = V | 1, .a = C1, .b = GPC_OPERAND_NONE), IF_NOT(1, 4, 6),
-                             TO(7), OP(EXIT)),
-                        32),
-                    0);
+    ENDS(32, THREAD, IF_NOT(V | 0, 4, 7), SHARED_STORE(C1, C1), TO(7), SHARED_LOAD(V | 1, C1), IF_NOT(V | 1, 4, 6),
+         TO(7), EXIT);
 }
 
 /* The lock is a word of the scratchpad. */
 TEST(a_lock_in_the_scratchpad_ends)
 {
-    CHECK_EQUAL_I64(
-        run(CODE(OP(SHARED_ATOMIC, .destination = V | 1, .a = C0, .b = C0, .c = C1, ATOMIC_OF(CAS)), IF(1, 0, 2),
-                 OP(LOAD, .destination = V | 2, .a = C1), NEXT(2), OP(STORE, .a = C1, .b = V | 2),
-                 OP(SHARED_STORE, .a = C0, .b = C0, .c = GPC_OPERAND_NONE), OP(EXIT)),
-            64),
-        0);
+    ENDS(64, OP(SHARED_ATOMIC, V | 1, C0, C0, .c = C1, ATOMIC_OF(CAS)), IF(V | 1, 0, 2), LOAD(V | 2, C1), NEXT(2),
+         STORE(C1, V | 2), SHARED_STORE(C0, C0), EXIT);
     CHECK_EQUAL_U64(world.memory[1], 64);
 }
 
 /* By address: x[0] is the lock, x[1] the counter; an addition of 0 polls x[2]. */
 TEST(loops_that_poll_by_address_yield_and_are_known_as_polls)
 {
-    CHECK_EQUAL_I64(
-        run(CODE(OP(MOVE, .destination = V | 4, .a = C0), OP(MOVE, .destination = V | 5, .a = C0),
-                 OP(ATOMIC, .destination = V | 1, .a = V | 4, .b = C0, .c = C1, RELAXED,
-                    .flags = GPC_FLAG_FLAT | GPC_ATOMIC_CAS << GPC_FLAG_ATOMIC_SHIFT),
-                 IF(1, 2, 4), OP(LOAD, .destination = V | 2, .a = C1), NEXT(2), OP(STORE, .a = C1, .b = V | 2),
-                 OP(STORE, .a = V | 4, .b = C0, .flags = GPC_FLAG_FLAT, .order = GPC_ORDER_RELEASE),
-                 OP(SPECIAL, .destination = V | 0, .immediate = GPC_SPECIAL_LANE), IF(0, 12, 14), EXCH(C2, C1), TO(14),
-                 OP(ATOMIC, .destination = V | 1, .a = C2, .b = C0, ATOMIC_OF(ADD)), IF_NOT(1, 12, 14), OP(EXIT)),
-            64),
-        0);
+    ENDS(64, MOVE(V | 4, C0), MOVE(V | 5, C0),
+         OP(ATOMIC, V | 1, V | 4, C0, .c = C1, RELAXED,
+            .flags = GPC_FLAG_FLAT | GPC_ATOMIC_CAS << GPC_FLAG_ATOMIC_SHIFT),
+         IF(V | 1, 2, 4), LOAD(V | 2, C1), NEXT(2), STORE(C1, V | 2),
+         OP(STORE, NONE, V | 4, C0, .flags = GPC_FLAG_FLAT, .order = GPC_ORDER_RELEASE), READ(V | 0, LANE),
+         IF(V | 0, 12, 14), EXCH(C2, C1), TO(14), OP(ATOMIC, V | 1, C2, C0, ATOMIC_OF(ADD)), IF_NOT(V | 1, 12, 14),
+         EXIT);
     CHECK_EQUAL_U64(world.memory[1], 64);
     const gpc_decoded_t *code = world.cores.parts->launch->code;
     CHECK_EQUAL_U64(code[3].group, GPC_GROUP_SPIN);
@@ -169,82 +129,41 @@ TEST(loops_that_poll_by_address_yield_and_are_known_as_polls)
     CHECK_EQUAL_U64(code[13].waits_as, GPC_STALL_poll);
 }
 
-TEST(a_ticket_lock_serves_every_lane)
-{
-    CHECK_EQUAL_I64(run(CODE(ADD_TO(V | 1, C0, C1), OP(LOAD, .destination = V | 2, .a = C1, RELAXED),
-                             OP(NE, .destination = V | 3, .a = V | 2, .b = V | 1), IF(3, 1, 4),
-                             OP(LOAD, .destination = V | 2, .a = C2), NEXT(2), OP(STORE, .a = C2, .b = V | 2),
-                             ADD_TO(GPC_OPERAND_NONE, C1, C1), OP(EXIT)),
-                        64),
-                    0);
-    CHECK_EQUAL_U64(world.memory[2], 64);
-}
-
-/* Lanes 16 to 31 give their numbers by a queue of one place to lanes 0 to 15; the place is x[1], full: x[0] = 1. */
-TEST(a_queue_within_a_warp_delivers_everything)
-{
-    CHECK_EQUAL_I64(run(CODE(THREAD, OP(LT, .destination = V | 1, .a = V | 0, .b = C16), IF(1, 10, 16),
-                             /* 3: an empty place, x[0] = 0, becomes taken, 2 */
-                             OP(ATOMIC, .destination = V | 2, .a = C0, .b = C0, .c = C2, ATOMIC_OF(CAS)), IF(2, 3, 5),
-                             OP(STORE, .a = C1, .b = V | 0), EXCH(C0, C1), TO(16), OP(NOP), OP(NOP),
-                             /* 10: a full one becomes taken, 2 */
-                             OP(ATOMIC, .destination = V | 2, .a = C0, .b = C1, .c = C2, ATOMIC_OF(CAS)),
-                             OP(NE, .destination = V | 2, .a = V | 2, .b = C1), IF(2, 10, 13),
-                             OP(LOAD, .destination = V | 3, .a = C1), EXCH(C0, C0), ADD_TO(V | 4, C2, V | 3), OP(EXIT)),
-                        32),
-                    0);
-    uint32_t sum = 0;
-    for (uint32_t i = 16; i < 32; i++) {
-        sum += i;
-    }
-    CHECK_EQUAL_U64(world.memory[2], sum);
-}
-
 TEST(a_loop_that_ends_its_lanes_yields)
 {
     /* a lane that has the lock releases it and ends within the loop; the others run first */
-    CHECK_EQUAL_I64(
-        run(CODE(CAS(1, C0), IF(1, 5, 6), ADD_TO(V | 2, C1, C1), EXCH(C0, C0), OP(EXIT), TO(0), OP(EXIT)), 32), 0);
+    ENDS(32, CAS(1, C0), IF(V | 1, 5, 6), ATOMIC_ADD(V | 2, C1, C1), EXCH(C0, C0), EXIT, TO(0), EXIT);
     CHECK_EQUAL_U64(world.memory[1], 32);
 }
 
 TEST(lanes_that_compute_do_not_yield)
 {
     /* v1 = 0; while v1 < 4 * thread: v1 += 1; all reconverge once */
-    CHECK_EQUAL_I64(
-        run(CODE(THREAD, OP(MUL, .destination = V | 2, .a = V | 0, .b = C64), OP(MOVE, .destination = V | 1, .a = C0),
-                 OP(LT, .destination = V | 3, .a = V | 1, .b = V | 2), IF_NOT(3, 7, 7), NEXT(1), TO(3),
-                 OP(STORE, .a = V | 0, .b = V | 1), OP(EXIT)),
-            32),
-        0);
+    ENDS(32, THREAD, OP(MUL, V | 2, V | 0, C64), MOVE(V | 1, C0), OP(LT, V | 3, V | 1, V | 2), IF_NOT(V | 3, 7, 7),
+         NEXT(1), TO(3), STORE(V | 0, V | 1), EXIT);
     CHECK_EQUAL_U64(world.memory[31], 31 * 64);
     CHECK_EQUAL_U64(world.cores.statistics[0].stores, 1);
 }
 
 TEST(waiting_for_what_never_comes_does_not_end)
 {
-    CHECK_EQUAL_I64(
-        run(CODE(THREAD, IF(0, 3, 3), OP(NOP), OP(LOAD, .destination = V | 1, .a = C1), IF_NOT(1, 3, 5), OP(EXIT)), 32),
-        GPC_ERROR_DEADLOCK);
+    CHECK_EQUAL_I64(run(CODE(THREAD, IF(V | 0, 3, 3), NOP, LOAD(V | 1, C1), IF_NOT(V | 1, 3, 5), EXIT), 32),
+                    GPC_ERROR_DEADLOCK);
 }
 
 /* ---- WARP_SYNC --------------------------------------------------------------------------------------------------- */
 
 TEST(a_warp_sync_of_all_lanes_is_one_instruction)
 {
-    CHECK_EQUAL_I64(run(CODE(OP(WARP_SYNC, .a = ALL), OP(WARP_SYNC, .a = C3), OP(EXIT)), 32), 0);
+    ENDS(32, WARP_SYNC(ALL), WARP_SYNC(C3), EXIT);
     CHECK_EQUAL_U64(world.cores.statistics[0].instructions, 3);
     CHECK_EQUAL_U64(world.cores.statistics[0].issue_cycles, 3);
 }
 
 TEST(lanes_that_a_lock_parted_meet_at_a_warp_sync)
 {
-    CHECK_EQUAL_I64(
-        run(CODE(THREAD, CAS(1, C0), IF(1, 1, 3), EXCH(C0, C0), OP(WARP_SYNC, .a = ALL),
-                 OP(BALLOT, .destination = V | 2, .a = C1), OP(ADD, .destination = V | 3, .a = V | 0, .b = C64),
-                 OP(STORE, .a = V | 3, .b = V | 2), OP(EXIT)),
-            32),
-        0);
+    ENDS(32, THREAD, CAS(1, C0), IF(V | 1, 1, 3), EXCH(C0, C0), WARP_SYNC(ALL), OP(BALLOT, V | 2, C1, NONE),
+         OP(ADD, V | 3, V | 0, C64), STORE(V | 3, V | 2), EXIT);
     for (uint32_t i = 0; i < 32; i++) {
         CHECK_EQUAL_U64(world.memory[64 + i], UINT32_MAX);
     }
@@ -254,13 +173,9 @@ TEST(lanes_that_a_lock_parted_meet_at_a_warp_sync)
 TEST(lanes_in_different_branches_continue_each_at_its_own_place)
 {
     /* lanes 0 to 15 store behind the first, lanes 16 to 31 read behind the second one */
-    CHECK_EQUAL_I64(run(CODE(THREAD, OP(LT, .destination = V | 1, .a = V | 0, .b = C16), IF(1, 7, 11),
-                             OP(WARP_SYNC, .a = ALL), OP(LOAD, .destination = V | 2, .a = C1),
-                             OP(STORE, .a = V | 0, .b = V | 2), TO(11), OP(STORE, .a = C1, .b = C7),
-                             OP(FENCE, .order = GPC_ORDER_SC), OP(WARP_SYNC, .a = ALL), OP(STORE, .a = C2, .b = C7),
-                             OP(BALLOT, .destination = V | 3, .a = C1), ADD_TO(V | 4, C0, V | 3), OP(EXIT)),
-                        32),
-                    0);
+    ENDS(32, THREAD, OP(LT, V | 1, V | 0, C16), IF(V | 1, 7, 11), WARP_SYNC(ALL), LOAD(V | 2, C1), STORE(V | 0, V | 2),
+         TO(11), STORE(C1, C7), OP(FENCE, NONE, NONE, NONE, .order = GPC_ORDER_SC), WARP_SYNC(ALL), STORE(C2, C7),
+         OP(BALLOT, V | 3, C1, NONE), ATOMIC_ADD(V | 4, C0, V | 3), EXIT);
     CHECK_EQUAL_U64(world.memory[20], 7);
     CHECK_EQUAL_U64(world.memory[2], 7);
     CHECK_EQUAL_U64(world.memory[0], UINT32_MAX * 32u); /* they have reconverged: each has all lanes' bits */
@@ -270,62 +185,43 @@ TEST(lanes_that_end_are_not_awaited)
 {
     /* lanes 16 to 31 end, before and after the others wait */
     for (uint32_t taken = 0; taken < 2; taken++) {
-        gpc_instruction_t branch = taken != 0 ? IF(1, 4, 4) : IF_NOT(1, 4, 4);
+        gpc_instruction_t branch = taken != 0 ? IF(V | 1, 4, 4) : IF_NOT(V | 1, 4, 4);
         world_reset();
-        CHECK_EQUAL_I64(run(CODE(THREAD, OP(LT, .destination = V | 1, .a = V | 0, .b = C16), branch, OP(EXIT),
-                                 OP(WARP_SYNC, .a = ALL), OP(STORE, .a = V | 0, .b = C7), OP(EXIT)),
-                            32),
-                        0);
+        ENDS(32, THREAD, OP(LT, V | 1, V | 0, C16), branch, EXIT, WARP_SYNC(ALL), STORE(V | 0, C7), EXIT);
         CHECK_EQUAL_U64(world.memory[taken != 0 ? 3 : 20], 7);
     }
     world_reset();
-    CHECK_EQUAL_I64(
-        run(CODE(THREAD, OP(LT, .destination = V | 1, .a = V | 0, .b = C16), IF(1, 5, 8), OP(SLEEP, .a = C100),
-                 OP(EXIT), OP(WARP_SYNC, .a = ALL), OP(STORE, .a = V | 0, .b = C7), TO(8), OP(EXIT)),
-            32),
-        0);
+    ENDS(32, THREAD, OP(LT, V | 1, V | 0, C16), IF(V | 1, 5, 8), SLEEP(C100), EXIT, WARP_SYNC(ALL), STORE(V | 0, C7),
+         TO(8), EXIT);
     CHECK_EQUAL_U64(world.memory[3], 7);
 }
 
 TEST(parts_of_a_warp_synchronise_by_themselves)
 {
     /* lane 0 takes a flag of lane 1 (mask 3), which lane 2 sets after both have met; lanes 2 and up do not wait */
-    CHECK_EQUAL_I64(run(CODE(THREAD, OP(LT, .destination = V | 1, .a = V | 0, .b = C2), IF(1, 4, 8), TO(6),
-                             OP(WARP_SYNC, .a = C3), TO(8), OP(NOP), OP(NOP), ADD_TO(V | 2, C1, C1), OP(EXIT)),
-                        32),
-                    0);
+    ENDS(32, THREAD, OP(LT, V | 1, V | 0, C2), IF(V | 1, 4, 8), TO(6), WARP_SYNC(C3), TO(8), NOP, NOP,
+         ATOMIC_ADD(V | 2, C1, C1), EXIT);
     CHECK_EQUAL_U64(world.memory[1], 32);
     /* the masks differ by lane: v2 = 3 in lanes 0 and 1, else -4 */
     world_reset();
-    CHECK_EQUAL_I64(run(CODE(THREAD, OP(LT, .destination = V | 1, .a = V | 0, .b = C2),
-                             OP(XOR, .destination = V | 3, .a = C3, .b = C_MINUS1),
-                             OP(SELECT, .destination = V | 2, .a = V | 1, .b = C3, .c = V | 3), IF(0, 7, 8), CAS(4, C1),
-                             OP(NOP), OP(WARP_SYNC, .a = V | 2), ADD_TO(V | 5, C2, C1), OP(EXIT)),
-                        32),
-                    0);
+    ENDS(32, THREAD, OP(LT, V | 1, V | 0, C2), OP(XOR, V | 3, C3, C_MINUS1), OP(SELECT, V | 2, V | 1, C3, .c = V | 3),
+         IF(V | 0, 7, 8), CAS(4, C1), NOP, WARP_SYNC(V | 2), ATOMIC_ADD(V | 5, C2, C1), EXIT);
     CHECK_EQUAL_U64(world.memory[2], 32);
 }
 
 /* Lanes 0 and 1 synchronise, lane 1 ends instead; the others poll a flag that lane 0 sets behind the WARP_SYNC. */
 TEST(the_end_of_a_lane_lets_others_run)
 {
-    CHECK_EQUAL_I64(run(CODE(THREAD, IF_NOT(0, 9, 11), OP(NE, .destination = V | 1, .a = V | 0, .b = C1), IF(1, 6, 6),
-                             OP(SLEEP, .a = C1000), OP(EXIT), OP(LOAD, .destination = V | 2, .a = C1), IF_NOT(2, 6, 8),
-                             TO(11), OP(WARP_SYNC, .a = C3), EXCH(C1, C1), OP(EXIT)),
-                        32),
-                    0);
+    ENDS(32, THREAD, IF_NOT(V | 0, 9, 11), OP(NE, V | 1, V | 0, C1), IF(V | 1, 6, 6), SLEEP(C1000), EXIT,
+         LOAD(V | 2, C1), IF_NOT(V | 2, 6, 8), TO(11), WARP_SYNC(C3), EXCH(C1, C1), EXIT);
     CHECK_EQUAL_U64(world.memory[1], 1);
 }
 
 /* Lanes that a lock has parted poll a flag, which warp 1 sets late: as one entry. */
 TEST(lanes_that_poll_at_one_place_poll_together)
 {
-    CHECK_EQUAL_I64(
-        run(CODE(OP(SPECIAL, .destination = V | 1, .immediate = GPC_SPECIAL_WARP), IF(1, 8, 11), CAS(1, C0),
-                 IF(1, 2, 4), EXCH(C0, C0), OP(LOAD, .destination = V | 1, .a = C1), IF_NOT(1, 5, 7), TO(11),
-                 OP(MUL, .destination = V | 1, .a = C4096, .b = C16), OP(SLEEP, .a = V | 1), EXCH(C1, C1), OP(EXIT)),
-            64),
-        0);
+    ENDS(64, READ(V | 1, WARP), IF(V | 1, 8, 11), CAS(1, C0), IF(V | 1, 2, 4), EXCH(C0, C0), LOAD(V | 1, C1),
+         IF_NOT(V | 1, 5, 7), TO(11), OP(MUL, V | 1, C4096, C16), SLEEP(V | 1), EXCH(C1, C1), EXIT);
     CHECK(world.cores.statistics[0].thread_instructions > 20 * world.cores.statistics[0].instructions);
 }
 
@@ -337,17 +233,17 @@ TEST(regions_in_which_lanes_meet_leave_no_joins)
     static gpc_instruction_t code[JOINS + LEVELS + 1];
     uint32_t count = 0;
     code[count++] = THREAD;
-    code[count++] = OP(AND, .destination = V | 1, .a = V | 0, .b = C1);
+    code[count++] = OP(AND, V | 1, V | 0, C1);
     for (uint32_t i = 0; i < LEVELS; i++) {
-        code[count] = IF(1, count + 2, JOINS + LEVELS - 1 - i);
-        code[count + 1] = OP(NOP);
-        code[count + 2] = OP(WARP_SYNC, .a = ALL);
+        code[count] = IF(V | 1, count + 2, JOINS + LEVELS - 1 - i);
+        code[count + 1] = NOP;
+        code[count + 2] = WARP_SYNC(ALL);
         count += 3;
     }
     for (; count < JOINS + LEVELS; count++) {
-        code[count] = OP(NOP);
+        code[count] = NOP;
     }
-    code[count++] = OP(EXIT);
+    code[count++] = EXIT;
     world_reset();
     CHECK_EQUAL_I64(run(code, count, 32), 0);
     CHECK_EQUAL_U64(world.cores.statistics[0].divergent_branches, LEVELS);
@@ -355,11 +251,11 @@ TEST(regions_in_which_lanes_meet_leave_no_joins)
 
 TEST(masks_that_never_match_are_reported)
 {
-    CHECK_EQUAL_I64(run(CODE(THREAD, OP(LT, .destination = V | 1, .a = V | 0, .b = C16),
-                             OP(XOR, .destination = V | 2, .a = C2, .b = ALL), IF(1, 6, 7),
-                             OP(WARP_SYNC, .a = ALL, .line = 3), TO(7), OP(WARP_SYNC, .a = V | 2, .line = 5), OP(EXIT)),
-                        64),
-                    GPC_ERROR_BARRIER);
+    CHECK_EQUAL_I64(
+        run(CODE(THREAD, OP(LT, V | 1, V | 0, C16), OP(XOR, V | 2, C2, ALL), IF(V | 1, 6, 7),
+                 OP(WARP_SYNC, NONE, ALL, NONE, .line = 3), TO(7), OP(WARP_SYNC, NONE, V | 2, NONE, .line = 5), EXIT),
+            64),
+        GPC_ERROR_BARRIER);
     CHECK_EQUAL_TEXT(world.failure.text,
                      "kernel 'f': warp 0 of block (0,0,0): lanes 1, 16 to 31 wait at a warp synchronisation of mask "
                      "0xffffffff in kernel 'f' at line 3 for lanes 0, 2 to 15; lanes 0, 2 to 15 wait at a warp "
@@ -373,9 +269,9 @@ TEST(lanes_of_an_operation_meet_at_one_place)
     for (uint32_t first = 0; first < 2; first++) {
         for (uint32_t second = 0; second < 2; second++) {
             world_reset();
-            CHECK_EQUAL_I64(run(CODE(THREAD, OP(LT, .destination = V | 1, .a = V | 0, .b = C16), IF(1, 5, 6),
-                                     OP(WARP_SYNC, .a = ALL, .immediate = first, .line = 3), TO(6),
-                                     OP(WARP_SYNC, .a = ALL, .immediate = second, .line = 5), OP(EXIT)),
+            CHECK_EQUAL_I64(run(CODE(THREAD, OP(LT, V | 1, V | 0, C16), IF(V | 1, 5, 6),
+                                     OP(WARP_SYNC, NONE, ALL, NONE, .immediate = first, .line = 3), TO(6),
+                                     OP(WARP_SYNC, NONE, ALL, NONE, .immediate = second, .line = 5), EXIT),
                                 32),
                             first + second == 0 ? 0 : GPC_ERROR_BARRIER);
             if (first + second != 0) {
@@ -389,12 +285,12 @@ TEST(lanes_of_an_operation_meet_at_one_place)
 
 TEST(a_warp_sync_needs_independent_lanes)
 {
-    CHECK_EQUAL_I64(world_try(CODE(OP(WARP_SYNC, .a = ALL, .immediate = 2), OP(EXIT)), 32), GPC_ERROR_PROGRAM);
+    CHECK_EQUAL_I64(world_try(CODE(OP(WARP_SYNC, NONE, ALL, NONE, .immediate = 2), EXIT), 32), GPC_ERROR_PROGRAM);
     CHECK_EQUAL_TEXT(world.failure.text, "instruction 0 (WARP_SYNC): the immediate of a WARP_SYNC must be 0 or 1");
     world_reset();
-    CHECK_EQUAL_I64(world_try(CODE(OP(WARP_SYNC, .a = ALL), OP(EXIT)), 32), GPC_ERROR_PROGRAM);
+    CHECK_EQUAL_I64(world_try(CODE(WARP_SYNC(ALL), EXIT), 32), GPC_ERROR_PROGRAM);
     CHECK_EQUAL_TEXT(world.failure.text, "instruction 0 (WARP_SYNC): the program's lanes are not independent");
-    gpc_launch_t launch = world_launch(CODE(OP(EXIT)), 1, 32);
+    gpc_launch_t launch = world_launch(CODE(EXIT), 1, 32);
     launch.program.independent_lanes = true;
     world_reset();
     world_begin();
@@ -404,19 +300,12 @@ TEST(a_warp_sync_needs_independent_lanes)
 
 /* ---- barriers ---------------------------------------------------------------------------------------------------- */
 
-#define BLOCK_BARRIER OP(BARRIER, .a = C0, .b = GPC_OPERAND_NONE)
-
 /* The odd lanes' barrier in another place than the even ones', of two warps; each lane then reads what another
  * stored. */
 TEST(lanes_arrive_at_a_barrier_from_several_places)
 {
-    CHECK_EQUAL_I64(run(CODE(THREAD, OP(AND, .destination = V | 1, .a = V | 0, .b = C1),
-                             OP(SHARED_STORE, .a = V | 0, .b = V | 0, .c = GPC_OPERAND_NONE), IF(1, 6, 7),
-                             BLOCK_BARRIER, TO(7), BLOCK_BARRIER, OP(XOR, .destination = V | 2, .a = V | 0, .b = C32),
-                             OP(SHARED_LOAD, .destination = V | 3, .a = V | 2, .b = GPC_OPERAND_NONE),
-                             OP(STORE, .a = V | 0, .b = V | 3), OP(EXIT)),
-                        64),
-                    0);
+    ENDS(64, THREAD, OP(AND, V | 1, V | 0, C1), SHARED_STORE(V | 0, V | 0), IF(V | 1, 6, 7), BLOCK_BARRIER, TO(7),
+         BLOCK_BARRIER, OP(XOR, V | 2, V | 0, C32), SHARED_LOAD(V | 3, V | 2), STORE(V | 0, V | 3), EXIT);
     for (uint32_t i = 0; i < 64; i++) {
         CHECK_EQUAL_U64(world.memory[i], i ^ 32u);
     }
@@ -428,14 +317,10 @@ TEST(lanes_arrive_at_a_barrier_from_several_places)
 TEST(a_barrier_counts_lanes_that_have_not_ended)
 {
     for (uint32_t taken = 0; taken < 2; taken++) {
-        gpc_instruction_t branch = taken != 0 ? IF(1, 6, 9) : IF_NOT(1, 4, 9);
+        gpc_instruction_t branch = taken != 0 ? IF(V | 1, 6, 9) : IF_NOT(V | 1, 4, 9);
         world_reset();
-        CHECK_EQUAL_I64(
-            run(CODE(THREAD, OP(AND, .destination = V | 1, .a = V | 0, .b = C7), branch, (taken != 0 ? TO(4) : TO(6)),
-                     OP(SLEEP, .a = C100), OP(EXIT), OP(BARRIER, .a = C0, .b = C64),
-                     OP(BARRIER, .a = C0, .b = GPC_OPERAND_NONE), OP(STORE, .a = V | 0, .b = C7), OP(EXIT)),
-                64),
-            0);
+        ENDS(64, THREAD, OP(AND, V | 1, V | 0, C7), branch, (taken != 0 ? TO(4) : TO(6)), SLEEP(C100), EXIT,
+             OP(BARRIER, NONE, C0, C64), BLOCK_BARRIER, STORE(V | 0, C7), EXIT);
         CHECK_EQUAL_U64(world.memory[8], 0);
         CHECK_EQUAL_U64(world.memory[9], 7);
         CHECK_EQUAL_U64(world.memory[63], 7);
@@ -445,10 +330,8 @@ TEST(a_barrier_counts_lanes_that_have_not_ended)
 /* Half of the warp waits for the other half, which waits for a lock that lane 0 of the first half holds until then. */
 TEST(lanes_at_a_barrier_let_others_run)
 {
-    CHECK_EQUAL_I64(run(CODE(THREAD, CAS(1, C0), IF(1, 1, 3), OP(SLEEP, .a = C100), EXCH(C0, C0), BLOCK_BARRIER,
-                             ADD_TO(V | 2, C1, C1), OP(EXIT)),
-                        96),
-                    0);
+    ENDS(96, THREAD, CAS(1, C0), IF(V | 1, 1, 3), SLEEP(C100), EXCH(C0, C0), BLOCK_BARRIER, ATOMIC_ADD(V | 2, C1, C1),
+         EXIT);
     CHECK_EQUAL_U64(world.memory[1], 96);
     CHECK_EQUAL_U64(world.cores.statistics[0].barriers, 3);
 }
@@ -456,32 +339,24 @@ TEST(lanes_at_a_barrier_let_others_run)
 TEST(lanes_arrive_without_waiting_for_other_warps)
 {
     /* warp 0 arrives at barrier 3 from two places, sleeps and stores; warp 1 waits for both */
-    CHECK_EQUAL_I64(
-        run(CODE(THREAD, OP(SPECIAL, .destination = V | 1, .immediate = GPC_SPECIAL_WARP), IF(1, 10, 13), IF(0, 6, 7),
-                 OP(BARRIER_ARRIVE, .a = C3, .b = C64), TO(7), OP(BARRIER_ARRIVE, .a = C3, .b = C64),
-                 OP(SLEEP, .a = C1000), TO(13), OP(NOP), OP(BARRIER, .a = C3, .b = C64),
-                 OP(SPECIAL, .destination = V | 2, .immediate = GPC_SPECIAL_CLOCK), OP(STORE, .a = C1, .b = V | 2),
-                 OP(EXIT)),
-            64),
-        0);
+    ENDS(64, THREAD, READ(V | 1, WARP), IF(V | 1, 10, 13), IF(V | 0, 6, 7), OP(BARRIER_ARRIVE, NONE, C3, C64), TO(7),
+         OP(BARRIER_ARRIVE, NONE, C3, C64), SLEEP(C1000), TO(13), NOP, OP(BARRIER, NONE, C3, C64), READ(V | 2, CLOCK),
+         STORE(C1, V | 2), EXIT);
     CHECK(world.memory[1] > 0 && world.memory[1] < 300);
 }
 
 TEST(a_barrier_number_may_be_in_a_register_if_all_lanes_agree)
 {
-    CHECK_EQUAL_I64(run(CODE(THREAD, OP(AND, .destination = V | 1, .a = V | 0, .b = C0),
-                             OP(BARRIER, .a = V | 1, .b = GPC_OPERAND_NONE), OP(EXIT)),
-                        32),
-                    0);
+    ENDS(32, THREAD, OP(AND, V | 1, V | 0, C0), OP(BARRIER, NONE, V | 1, NONE), EXIT);
     world_reset();
-    CHECK_EQUAL_I64(run(CODE(THREAD, OP(BARRIER, .a = V | 0, .b = GPC_OPERAND_NONE), OP(EXIT)), 16), GPC_ERROR_BARRIER);
+    CHECK_EQUAL_I64(run(CODE(THREAD, OP(BARRIER, NONE, V | 0, NONE), EXIT), 16), GPC_ERROR_BARRIER);
     CHECK(strstr(world.failure.text, "lanes of one warp give different barrier numbers or thread counts") != NULL);
 }
 
 TEST(lanes_of_one_warp_at_two_barriers_are_reported)
 {
-    CHECK_EQUAL_I64(run(CODE(THREAD, IF_NOT(0, 4, 5), OP(BARRIER, .a = C1, .b = GPC_OPERAND_NONE, .line = 3), TO(5),
-                             OP(BARRIER, .a = C2, .b = GPC_OPERAND_NONE, .line = 4), OP(EXIT)),
+    CHECK_EQUAL_I64(run(CODE(THREAD, IF_NOT(V | 0, 4, 5), OP(BARRIER, NONE, C1, NONE, .line = 3), TO(5),
+                             OP(BARRIER, NONE, C2, NONE, .line = 4), EXIT),
                         32),
                     GPC_ERROR_BARRIER);
     CHECK_EQUAL_TEXT(
@@ -493,8 +368,8 @@ TEST(lanes_of_one_warp_at_two_barriers_are_reported)
 
 TEST(lanes_at_a_barrier_and_at_a_warp_sync_are_reported)
 {
-    CHECK_EQUAL_I64(run(CODE(THREAD, IF_NOT(0, 4, 5), OP(WARP_SYNC, .a = ALL, .line = 3), TO(5),
-                             OP(BARRIER, .a = C0, .b = GPC_OPERAND_NONE, .line = 4), OP(EXIT)),
+    CHECK_EQUAL_I64(run(CODE(THREAD, IF_NOT(V | 0, 4, 5), OP(WARP_SYNC, NONE, ALL, NONE, .line = 3), TO(5),
+                             OP(BARRIER, NONE, C0, NONE, .line = 4), EXIT),
                         32),
                     GPC_ERROR_BARRIER);
     CHECK_EQUAL_TEXT(
@@ -537,11 +412,11 @@ emit_critical(void)
 {
     uint32_t at = program.count;
     emit(CAS(1, C0));
-    emit(IF(1, at, at + 2));
-    emit(OP(LOAD, .destination = V | 1, .a = C1));
+    emit(IF(V | 1, at, at + 2));
+    emit(LOAD(V | 1, C1));
     emit(NEXT(1));
-    emit(OP(STORE, .a = C1, .b = V | 1));
-    emit(ADD_TO(GPC_OPERAND_NONE, C2, C1));
+    emit(STORE(C1, V | 1));
+    emit(ATOMIC_ADD(NONE, C2, C1));
     emit(EXCH(C0, C0));
 }
 
@@ -555,8 +430,8 @@ some_constant(void)
 static void
 emit_if(uint32_t depth)
 {
-    emit(OP(AND, .destination = V | 1, .a = V | 0, .b = some_constant()));
-    uint32_t branch = emit(draw(2) != 0 ? IF(1, 0, 0) : IF_NOT(1, 0, 0));
+    emit(OP(AND, V | 1, V | 0, some_constant()));
+    uint32_t branch = emit(draw(2) != 0 ? IF(V | 1, 0, 0) : IF_NOT(V | 1, 0, 0));
     emit_block(depth - 1);
     uint32_t jump = emit(TO(0));
     program.code[branch].target = program.count;
@@ -570,10 +445,10 @@ static void
 emit_loop(uint32_t depth)
 {
     uint16_t counter = (uint16_t) (V | (2 + program.loops++));
-    emit(OP(AND, .destination = counter, .a = V | 0, .b = C3));
-    uint32_t head = emit(OP(BRANCH, .a = counter, .flags = GPC_FLAG_IF_ZERO));
+    emit(OP(AND, counter, V | 0, C3));
+    uint32_t head = emit(OP(BRANCH, NONE, counter, NONE, .flags = GPC_FLAG_IF_ZERO));
     emit_block(depth - 1);
-    emit(OP(SUB, .destination = counter, .a = counter, .b = C1));
+    emit(OP(SUB, counter, counter, C1));
     emit(TO(head));
     program.code[head].target = program.code[head].reconverge = program.count;
     program.loops--;
@@ -589,13 +464,13 @@ emit_block(uint32_t depth)
                 emit_critical();
                 break;
             case 2:
-                emit(program.meets == GPC_OP_BARRIER ? BLOCK_BARRIER : OP(WARP_SYNC, .a = ALL));
+                emit(program.meets == GPC_OP_BARRIER ? BLOCK_BARRIER : WARP_SYNC(ALL));
                 break;
             case 3:
                 if (draw(6) == 0) { /* a lane ends */
-                    emit(OP(EQ, .destination = V | 1, .a = V | 0, .b = some_constant()));
-                    uint32_t branch = emit(IF_NOT(1, 0, 0));
-                    emit(OP(EXIT));
+                    emit(OP(EQ, V | 1, V | 0, some_constant()));
+                    uint32_t branch = emit(IF_NOT(V | 1, 0, 0));
+                    emit(EXIT);
                     program.code[branch].target = program.code[branch].reconverge = program.count;
                 }
                 break;
@@ -620,7 +495,7 @@ TEST(random_programs_end)
         program.meets = seed % 2 != 0 ? GPC_OP_BARRIER : GPC_OP_WARP_SYNC;
         emit(THREAD);
         emit_block(3);
-        emit(OP(EXIT));
+        emit(EXIT);
         world_reset();
         world.latency = 5 + (gpc_cycle_t) seed % 30;
         world.machine.lanes_per_warp = program.meets == GPC_OP_BARRIER && seed % 4 == 1 ? 64 : 32;

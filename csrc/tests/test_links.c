@@ -74,7 +74,7 @@ sum_of(const gpc_gpu_t *gpu, gpc_links_t links)
 }
 
 static const gpc_instruction_t store_word_0[] = {
-    OP(STORE, NONE, CONSTANT(0), CONSTANT(3)),
+    STORE(CONSTANT(0), CONSTANT(3)),
     EXIT,
 };
 
@@ -92,21 +92,18 @@ TEST(messages_of_a_star_take_its_latency_and_clock)
         CHECK_EQUAL_U64(load_to_use(&it, 1024, 1), 340 + 2 * 2 * (latency - 4));
         CHECK_EQUAL_U64(sum_of(it.gpu, GPC_INTERCONNECT), 0);
         CHECK(sum_of(it.gpu, GPC_STAR) > 0);
-        gpc_gpu_free(it.gpu);
     }
     machine.star_latency = 8;
     machine.star_mhz = 1400; /* 8 cycles are 4 of the interconnect's; the answer of 5 flits ends earlier, too */
     bench_t it = bench(&machine, named("on-star"), 1024);
     (void) load_to_use(&it, 1024, 1);
     CHECK_EQUAL_U64(load_to_use(&it, 1024, 1), 340 - 4);
-    gpc_gpu_free(it.gpu);
 }
 
 TEST(a_machine_without_star_networks_has_no_star)
 {
     bench_t it = bench(&test_fermi, named("no-l1"), 1024);
     CHECK_EQUAL_U64(it.gpu->num_links, 1);
-    gpc_gpu_free(it.gpu);
 }
 
 /* The crossbar pair has no link from bank to bank. */
@@ -125,7 +122,6 @@ TEST(a_message_that_no_link_carries_is_an_error)
                                                  .access = GPC_NONE};
     CHECK_EQUAL_I64(gpc_gpu_send(it.gpu, &it.gpu->controllers[16], message), GPC_ERROR_PROTOCOL);
     CHECK(strstr(gpc_gpu_error_text(it.gpu), "on network 'request': no link joins them") != NULL);
-    gpc_gpu_free(it.gpu);
 }
 
 /* ---- eight virtual networks -------------------------------------------------------------------------------------- */
@@ -135,15 +131,11 @@ static gpc_tick_t
 ticks_of_atomics(const char *protocol)
 {
     enum { GRID = 40, BLOCK = 96 };
-    uint32_t sum = 0;
     bench_t it = bench(&test_fermi, named(protocol), WORDS);
     CHECK_EQUAL_I64(RUN_PROGRAM(&it, add_and_store, WORDS, GRID, BLOCK), 0);
     CHECK_EQUAL_I64(gpc_gpu_verify(it.gpu), 0);
-    CHECK_EQUAL_I64(gpc_gpu_host_read(it.gpu, it.address, 1, &sum), 0);
-    CHECK_EQUAL_U64(sum, GRID * BLOCK);
-    gpc_tick_t ticks = gpc_wheel_now(&it.gpu->wheel);
-    gpc_gpu_free(it.gpu);
-    return ticks;
+    CHECK_EQUAL_U64(word_at(&it, 0), GRID * BLOCK);
+    return gpc_wheel_now(&it.gpu->wheel);
 }
 
 TEST(eight_virtual_networks_run_as_fewer_do)
@@ -168,8 +160,8 @@ TEST(the_explorer_takes_eight_virtual_networks)
 /* ---- multicasts -------------------------------------------------------------------------------------------------- */
 
 static const gpc_instruction_t load_word_0[] = {
-    SPECIAL(R1, BLOCK_X),
-    OP(LOAD, R0, CONSTANT(0), NONE),
+    READ(R1, BLOCK_X),
+    LOAD(R0, CONSTANT(0)),
     OP(ADD, R0, R0, R0),
     EXIT,
 };
@@ -178,19 +170,16 @@ static gpc_tick_t
 ticks_of_invalidation(const char *protocol, gpc_traffic_t *invalidations)
 {
     bench_t it = bench(&test_fermi, named(protocol), WORDS);
-    uint32_t word = 0;
     CHECK_EQUAL_I64(RUN_PROGRAM(&it, load_word_0, WORDS, 16, 32), 0);
     gpc_tick_t start = gpc_wheel_now(&it.gpu->wheel);
     CHECK_EQUAL_I64(RUN_PROGRAM(&it, store_word_0, WORDS, 1, 1), 0);
     gpc_tick_t ticks = gpc_wheel_now(&it.gpu->wheel) - start;
-    CHECK_EQUAL_I64(gpc_gpu_host_read(it.gpu, it.address, 1, &word), 0);
-    CHECK_EQUAL_U64(word, 3);
+    CHECK_EQUAL_U64(word_at(&it, 0), 3);
     for (uint32_t i = 0; i < it.gpu->protocol->num_messages; i++) {
         if (strcmp(it.gpu->protocol->messages[i].name, "INV") == 0) {
             *invalidations = *gpc_gpu_traffic(it.gpu, i);
         }
     }
-    gpc_gpu_free(it.gpu);
     return ticks;
 }
 
@@ -214,10 +203,10 @@ static uint64_t
 cycles_of_l2_hits(uint32_t partitions, uint32_t ports)
 {
     static const gpc_instruction_t loads[] = {
-        SPECIAL(R0, THREAD_X),        SPECIAL(R1, BLOCK_X),   SPECIAL(R2, BLOCK_DIM_X),     OP(MUL, R1, R1, R2),
-        OP(ADD, R0, R0, R1),          OP(LOAD, R1, R0, NONE), OP(ADD, R0, R0, CONSTANT(8)), OP(LOAD, R2, R0, NONE),
-        OP(ADD, R0, R0, CONSTANT(8)), OP(LOAD, R3, R0, NONE), OP(ADD, R0, R0, CONSTANT(8)), OP(LOAD, R4, R0, NONE),
-        OP(ADD, R1, R1, R2),          OP(ADD, R1, R1, R3),    OP(ADD, R1, R1, R4),          EXIT,
+        READ(R0, THREAD_X),           READ(R1, BLOCK_X),   READ(R2, BLOCK_DIM_X),        OP(MUL, R1, R1, R2),
+        OP(ADD, R0, R0, R1),          LOAD(R1, R0),        OP(ADD, R0, R0, CONSTANT(8)), LOAD(R2, R0),
+        OP(ADD, R0, R0, CONSTANT(8)), LOAD(R3, R0),        OP(ADD, R0, R0, CONSTANT(8)), LOAD(R4, R0),
+        OP(ADD, R1, R1, R2),          OP(ADD, R1, R1, R3), OP(ADD, R1, R1, R4),          EXIT,
     };
     gpc_machine_t machine = test_fermi;
     machine.partitions = partitions;
@@ -229,9 +218,7 @@ cycles_of_l2_hits(uint32_t partitions, uint32_t ports)
     CHECK_EQUAL_I64(RUN_PROGRAM(&it, loads, WORDS, 32, 256), 0);
     uint64_t before = gpc_gpu_cycles(it.gpu);
     CHECK_EQUAL_I64(RUN_PROGRAM(&it, loads, WORDS, 32, 256), 0);
-    uint64_t cycles = gpc_gpu_cycles(it.gpu) - before;
-    gpc_gpu_free(it.gpu);
-    return cycles;
+    return gpc_gpu_cycles(it.gpu) - before;
 }
 
 TEST(one_partition_with_four_ports_has_the_bandwidth_of_four)

@@ -21,25 +21,6 @@ GPC_FSM(ENTRY, ENTRY_STATES, ENTRY_EVENTS)
 #define UNIT_EVENTS(X) X(UNIT_BEGIN, "kernel begin")
 GPC_FSM(UNIT, UNIT_STATES, UNIT_EVENTS)
 
-static gpc_event_id_t
-entry_classify(const gpc_step_t *x)
-{
-    return x->cause == GPC_MSG_REPLAY ? ENTRY_SERVED : x->cause == GPC_MSG_WRITTEN ? ENTRY_WRITTEN : GPC_NO_EVENT;
-}
-
-static uint8_t
-answers_to_entries(const gpc_controller_t *self, const gpc_msg_t *msg)
-{
-    (void) self;
-    return msg->type == GPC_MSG_WRITTEN ? TABLE_ENTRIES : 0;
-}
-
-static gpc_event_id_t
-unit_classify(const gpc_step_t *x)
-{
-    return x->cause == GPC_MSG_KERNEL_BEGIN ? UNIT_BEGIN : GPC_NO_EVENT;
-}
-
 GPC_ACTION(act_need_memory_room, "holds while the memory's queue is full")
 {
     int status = gpc_need_memory_room(x);
@@ -73,8 +54,10 @@ static const gpc_cell_t entry_cells[ENTRY_NUM_STATES][ENTRY_NUM_EVENTS] = {
 static const gpc_cell_t unit_cells[UNIT_NUM_STATES][UNIT_NUM_EVENTS] = {
     [UNIT_ON] = {[UNIT_BEGIN] = GO(UNIT_ON, act_make_entries)},
 };
-static const gpc_table_t entries = {GPC_TABLE("L2.entries", OVER_ENTRIES, ENTRY, entry_cells, entry_classify)};
-static const gpc_table_t unit = {GPC_TABLE("L2.unit", OVER_UNIT, UNIT, unit_cells, unit_classify)};
+static const gpc_table_t entries = {GPC_TABLE("L2.entries", OVER_ENTRIES, ENTRY, entry_cells, NULL),
+                                    .causes = {ON(GPC_MSG_REPLAY, ENTRY_SERVED), ON(GPC_MSG_WRITTEN, ENTRY_WRITTEN)}};
+static const gpc_table_t unit = {GPC_TABLE("L2.unit", OVER_UNIT, UNIT, unit_cells, NULL),
+                                 .causes = {ON(GPC_MSG_KERNEL_BEGIN, UNIT_BEGIN)}};
 
 PLACES(a_place_for_each_line, LINES)
 
@@ -89,7 +72,6 @@ register_draining_bank(void)
     l2.tables[TABLE_ENTRIES] = &entries;
     l2.tables[TABLE_UNIT] = &unit;
     l2.parts[0] = (gpc_part_info_t){.name = "drains", .capacity = a_place_for_each_line, .ordered = true};
-    l2.route = answers_to_entries;
     l2.begins = 1u << TABLE_UNIT;
     protocol.id = "draining-bank";
     protocol.controllers[1] = &l2;
@@ -117,7 +99,6 @@ expect_all_drained(const gpc_machine_t *machine)
     CHECK_EQUAL_I64(gpc_gpu_host_read(it.gpu, it.address, 1, words), 0);
     CHECK_EQUAL_U64(words[0], 256);
     CHECK(refusals > 0);
-    gpc_gpu_free(it.gpu);
 }
 
 static gpc_machine_t

@@ -129,6 +129,21 @@ TEST(a_subscriber_that_another_one_unsubscribes_is_not_told)
     CHECK_EQUAL_TEXT(world.log.to, "AC");
 }
 
+TEST(subscribers_set_aside_are_told_nothing_until_they_resume)
+{
+    world_t world;
+    begin(&world);
+    one_t late = one_named(&world, &late, 'L');
+    gpc_stream_set_aside(&world.stream);
+    CHECK_EQUAL_U64(world.tap.kinds, 0);
+    gpc_subscribe(&world.stream, &late.subscriber, GPC_KIND(ENDED));
+    CHECK_EQUAL_I64(GPC_OBSERVE(&world.tap, ENDED, moment, 0), 0);
+    gpc_unsubscribe(&late.subscriber);
+    gpc_stream_resume(&world.stream);
+    CHECK_EQUAL_I64(GPC_OBSERVE(&world.tap, BEGAN, moment, 0), 0);
+    CHECK_EQUAL_TEXT(world.log.to, "LAC");
+}
+
 TEST(a_tap_connected_later_knows_the_kinds)
 {
     world_t world;
@@ -145,9 +160,9 @@ TEST(a_tap_connected_later_knows_the_kinds)
 enum { WORDS = 256 };
 
 static const gpc_instruction_t load_and_store[] = {
-    SPECIAL(R0, THREAD_X),
-    OP(LOAD, R1, R0, NONE),
-    OP(STORE, NONE, R0, R1),
+    READ(R0, THREAD_X),
+    LOAD(R1, R0),
+    STORE(R0, R1),
     EXIT,
 };
 
@@ -184,5 +199,4 @@ TEST(a_gpu_tells_every_kind_of_event)
     CHECK_EQUAL_U64(all.count[GPC_ON_SELECTED] - all.count[GPC_ON_WAITS], 8); /* instructions */
     CHECK(all.count[GPC_ON_COUNTED] > 8);
     CHECK(all.count[GPC_ON_CELL] >= 12 && all.count[GPC_ON_STEPPED] >= 12);
-    gpc_gpu_free(it.gpu);
 }

@@ -7,29 +7,20 @@
 static uint32_t
 until_load(const char *protocol, gpc_instruction_t instruction, gpc_memory_order_t order)
 {
-    uint32_t times[2];
-    gpc_instruction_t program[] = {SPECIAL(R0, CLOCK),
-                                   instruction,
-                                   OP(LOAD, R1, CONSTANT(7), NONE),
-                                   SPECIAL(R2, CLOCK),
-                                   OP(STORE, NONE, CONSTANT(9), R0),
-                                   OP(STORE, NONE, CONSTANT(10), R2),
-                                   EXIT};
+    gpc_instruction_t program[] = {READ(R0, CLOCK), instruction,         LOAD(R1, CONSTANT(7)),
+                                   READ(R2, CLOCK), KEEP_CLOCKS(R0, R2), EXIT};
     program[2].order = (uint8_t) order;
     const gpc_option_value_t sync = {"sync_sc", 1}; /* an acquire waits for the answers to the warp's release stores */
     bench_t it = BENCH_WITH(1024, .machine = &test_fermi, .protocol = gpc_protocol_find(protocol), .options = &sync,
                             .num_options = strcmp(protocol, "qr") == 0);
     CHECK_EQUAL_I64(RUN_PROGRAM(&it, program, 1024, 1, 1), 0);
-    CHECK_EQUAL_I64(gpc_gpu_host_read(it.gpu, it.address + 4 * 896, 1, &times[0]), 0);
-    CHECK_EQUAL_I64(gpc_gpu_host_read(it.gpu, it.address + 4 * 960, 1, &times[1]), 0);
-    gpc_gpu_free(it.gpu);
-    return times[1] - times[0];
+    return cycles_kept(&it);
 }
 
 static uint32_t
 load_after_store(const char *protocol, gpc_memory_order_t order, gpc_memory_order_t of_load)
 {
-    gpc_instruction_t store = OP(STORE, NONE, CONSTANT(0), CONSTANT(1));
+    gpc_instruction_t store = STORE(CONSTANT(0), CONSTANT(1));
     store.order = (uint8_t) order;
     return until_load(protocol, store, of_load);
 }

@@ -5,6 +5,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "fresh.h"
 #include "harness.h"
 #include "protocols/registry.h"
 #include "tests/mutants_parts.h"
@@ -29,7 +30,6 @@ static void
 check_cell(const mutant_edit_t *edits, const char *state, const char *event, const char *expected)
 {
     const mutant_info_t info = {"gpu-vi!x", "a bug", NULL, edits};
-    gpc_text_t text;
     uint8_t s = 0, e = 0;
 
     mutant_t *made = mutant_make(&info, &gpc_protocol_gpu_vi);
@@ -41,11 +41,10 @@ check_cell(const mutant_edit_t *edits, const char *state, const char *event, con
         e++;
     }
     const gpc_cell_t *cell = gpc_fsm_declared_cell(table, s, e);
-    gpc_text_init(&text);
-    gpc_fsm_print_actions(&text, cell);
-    gpc_text_add(&text, cell->kind == GPC_CELL_GO ? " -> %s" : " held", table->states[cell->next].name);
-    CHECK_EQUAL_TEXT(text.bytes, expected);
-    gpc_text_free(&text);
+    gpc_text_t *text = fresh_text();
+    gpc_fsm_print_actions(text, cell);
+    gpc_text_add(text, cell->kind == GPC_CELL_GO ? " -> %s" : " held", table->states[cell->next].name);
+    CHECK_EQUAL_TEXT(text->bytes, expected);
     free(made);
 }
 #define EDITS(...) ((const mutant_edit_t[]) {__VA_ARGS__, {0}})

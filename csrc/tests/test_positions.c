@@ -7,6 +7,7 @@
 #include "protocols/baseline/baseline.h"
 #include "protocols/registry.h"
 #include "small_programs.h"
+#include "tests/fresh.h"
 #include "tests/mutants_parts.h"
 #include "tests/places.h"
 
@@ -34,18 +35,10 @@ changed(const char *id, const gpc_protocol_t *base, const mutant_edit_t *edits)
 
 /* Stores, a fence, and the cycles that both took as the first word after. */
 static const gpc_instruction_t store_and_fence[] = {
-    SPECIAL(R0, CLOCK),  OP(STORE, NONE, CONSTANT(0), CONSTANT(3)), FENCE_SC, SPECIAL(R1, CLOCK),
-    OP(SUB, R1, R1, R0), OP(STORE, NONE, CONSTANT(9), R1),          EXIT,
+    READ(R0, CLOCK),     STORE(CONSTANT(0), CONSTANT(3)), FENCE_SC, READ(R1, CLOCK),
+    OP(SUB, R1, R1, R0), STORE(CONSTANT(9), R1),          EXIT,
 };
-static const gpc_instruction_t copy_word[] = {OP(LOAD, R0, CONSTANT(0), NONE), OP(STORE, NONE, CONSTANT(9), R0), EXIT};
-
-static uint32_t
-word_at(bench_t *it, uint32_t index)
-{
-    uint32_t word = 0;
-    CHECK_EQUAL_I64(gpc_gpu_host_read(it->gpu, it->address + 4 * index, 1, &word), 0);
-    return word;
-}
+static const gpc_instruction_t copy_word[] = {LOAD(R0, CONSTANT(0)), STORE(CONSTANT(9), R0), EXIT};
 
 /* Of the launch: it ends when its store is performed. */
 static uint64_t
@@ -77,13 +70,11 @@ TEST(the_round_trip_to_memory_includes_the_star)
         const gpc_protocol_t *protocol = i % 2 ? &gpc_protocol_wt : &gpc_protocol_gpu_vi;
         bench_t it = bench(&machine, protocol, WORDS);
         CHECK_EQUAL_U64(load_to_use(&it, WORDS, 1), 200);
-        gpc_gpu_free(it.gpu);
         machine.l3_latency = 7;
         machine.l2_round_trip = 60; /* an L2 with a pipeline, which requests to the memory side do not pay */
         it = bench(&machine, protocol, WORDS);
         CHECK(it.gpu->services[GPC_AT_BANK].pipeline_ticks > 0);
         CHECK_EQUAL_U64(load_to_use(&it, WORDS, 1), 200);
-        gpc_gpu_free(it.gpu);
     }
 }
 
@@ -98,7 +89,6 @@ TEST(a_store_completes_at_memory_where_the_protocol_waits_for_its_answer)
         bench_t it = bench(&machine, protocols[i % 2], WORDS);
         CHECK_EQUAL_I64(RUN_PROGRAM(&it, store_and_fence, WORDS, 1, 1), GPC_RUN_DONE);
         cycles[i % 2][i / 2] = word_at(&it, 896);
-        gpc_gpu_free(it.gpu);
     }
     CHECK_EQUAL_U64(cycles[0][1], cycles[0][0]);
     CHECK_EQUAL_U64(cycles[1][1], cycles[1][0] + 2 * 40); /* a cycle of the network is two of the cores' */
@@ -112,7 +102,7 @@ TEST(a_round_trip_that_is_too_short_for_the_star_is_an_error)
         "dram_round_trip = 200 core cycles: must be at least 233 (l2_round_trip 24 and one cycle, and the star "
         "to the memory side)");
     machine.dram_round_trip = 233;
-    gpc_gpu_free(bench(&machine, &gpc_protocol_wt, WORDS).gpu);
+    (void) bench(&machine, &gpc_protocol_wt, WORDS);
 }
 
 TEST(host_writes_reach_the_copy_at_the_memory_side)
@@ -139,7 +129,6 @@ TEST(host_writes_reach_the_copy_at_the_memory_side)
         CHECK_EQUAL_I64(gpc_gpu_host_write(it.gpu, it.address, 1, &seven), 0);
         CHECK_EQUAL_I64(RUN_PROGRAM(&it, copy_word, WORDS, 1, 1), GPC_RUN_DONE);
         CHECK_EQUAL_U64(word_at(&it, 896), cases[i].read);
-        gpc_gpu_free(it.gpu);
     }
     free(forgets);
 }
@@ -199,7 +188,6 @@ TEST(a_request_to_another_bank_than_the_home_is_seen_by_the_monitors)
                                 .check = check ? GPC_CHECK_PROTOCOL : 0);
         CHECK_EQUAL_I64(RUN_PROGRAM(&it, copy_word, WORDS, 1, 1), check ? GPC_ERROR_INVARIANT : GPC_RUN_DONE);
         CHECK(!check || strstr(gpc_gpu_error_text(it.gpu), "a line is at its home: L2 1 has it, its home is L2 0"));
-        gpc_gpu_free(it.gpu);
     }
     free(lost);
 }
@@ -231,7 +219,6 @@ TEST(a_serving_timer_is_progress_and_a_background_timer_is_not)
     gpc_machine_t machine = small_machine();
     bench_t it = bench(&machine, &background->protocol, WORDS);
     CHECK_EQUAL_I64(RUN_PROGRAM(&it, store_and_fence, WORDS, 1, 1), GPC_ERROR_DEADLOCK);
-    gpc_gpu_free(it.gpu);
     free(background);
 }
 
@@ -244,7 +231,6 @@ TEST(an_ordinary_periodic_timer_keeps_a_launch_running)
     CHECK_EQUAL_I64(launch_program(&it, copy_word, GPC_COUNT_OF(copy_word), WORDS, 1, 1), 0);
     CHECK_EQUAL_I64(gpc_gpu_run(it.gpu, 1000000), GPC_RUN_MORE);
     gpc_gpu_abort(it.gpu);
-    gpc_gpu_free(it.gpu);
     free(ordinary);
 }
 
@@ -258,7 +244,6 @@ TEST(a_serving_timer_keeps_no_finished_launch_running_and_ticks_in_the_next)
         CHECK(cycles_of(launch % 2 ? &other : &it) > 200);
         CHECK_EQUAL_U64(it.gpu->state->serving, 0);
     }
-    gpc_gpu_free(it.gpu);
 }
 
 /* Of a change of epochs. */
@@ -271,7 +256,6 @@ cycles_with_clock(uint32_t mhz)
     cycles_of(&it);
     const uint64_t *counters = it.gpu->controllers[gpc_nodes_at(&it.gpu->nodes, GPC_AT_GLOBAL)->first].own_counters;
     uint64_t cycles = counters[1] / counters[0]; /* change_cycles, changes */
-    gpc_gpu_free(it.gpu);
     return cycles;
 }
 
@@ -310,19 +294,16 @@ put_everywhere(void)
 TEST(a_protocol_at_every_position_runs_and_is_described)
 {
     gpc_machine_t machine = small_machine();
-    gpc_text_t text;
 
     expect_no_gpu(&machine, &everywhere, "host_units = 0: protocol everywhere needs a controller");
     machine.host_units = 1;
     CHECK_EQUAL_U64(gpc_num_controllers(&everywhere), GPC_NUM_POSITIONS);
     bench_t it = bench(&machine, &everywhere, WORDS);
     cycles_of(&it);
-    gpc_text_init(&text);
-    CHECK_EQUAL_I64(gpc_gpu_statistics(it.gpu, &text), 0);
-    CHECK_EQUAL_I64(gpc_gpu_trace_names(it.gpu, &text), 0);
-    CHECK(strstr(text.bytes, "L3 of the host") != NULL);
-    gpc_text_free(&text);
-    gpc_gpu_free(it.gpu);
+    gpc_text_t *text = fresh_text();
+    CHECK_EQUAL_I64(gpc_gpu_statistics(it.gpu, text), 0);
+    CHECK_EQUAL_I64(gpc_gpu_trace_names(it.gpu, text), 0);
+    CHECK(strstr(text->bytes, "L3 of the host") != NULL);
 }
 
 TEST(a_position_that_the_machine_lacks_is_an_error)

@@ -1,6 +1,7 @@
 /* test_replacement.c: every replacement policy against a plain model of it, by random uses of sets of any number of
  * ways, some of them busy; victims by hand are in test_time_cache.c. */
 #include "cache/tags.h"
+#include "fresh.h"
 #include "harness.h"
 #include "random.h"
 
@@ -154,14 +155,12 @@ use_a_line(gpc_tags_t *tags, model_t *set, const policy_t *policy, uint32_t *ful
 static void
 check_policy(uint32_t number, uint32_t ways)
 {
-    gpc_arena_t arena;
     gpc_tags_t tags;
     model_t set = {.ways = ways};
     uint32_t wrong = 0, full = 0;
 
     REQUIRE(policies[number].victim); /* a policy has a model */
-    gpc_arena_init(&arena, 1u << 16);
-    REQUIRE(gpc_tags_init(&tags, &arena, 1, ways, (gpc_index_map_t){128, 128, 1, 0, 1}, 0, false) == 0);
+    REQUIRE(gpc_tags_init(&tags, fresh_arena(), 1, ways, (gpc_index_map_t){128, 128, 1, 0, 1}, 0, false) == 0);
     tags.replacement = gpc_replacements[number];
     for (uint32_t use = 0; use < USES && !wrong; use++) {
         for (uint32_t way = 0; way < ways; way++) {
@@ -175,7 +174,6 @@ check_policy(uint32_t number, uint32_t ways)
     }
     CHECK_EQUAL_U64(wrong, 0);
     CHECK(full > USES / 10);
-    gpc_arena_free(&arena);
 }
 
 /* The orders of a set's present ways differ: the next victim is always behind the last one asked. */

@@ -2,37 +2,31 @@
 #include "core/execute/extended.h"
 #include "core/state.h"
 #include "core_world.h"
+#include "tests/fresh.h"
 
-#define CLOCK(n) OP(SPECIAL, .destination = U | (n), .immediate = GPC_SPECIAL_CLOCK)
-#define KEEP(index, n) OP(STORE, .a = (index), .b = U | (n))
+#define CLOCK(n) READ(U | (n), CLOCK)
+#define KEEP(index, n) STORE((index), U | (n))
 
 /* Cycles between two clocks around one instruction that must wait for `before`. */
 static uint32_t
 cycles_until_used(gpc_instruction_t before, gpc_instruction_t use)
 {
-    CHECK_EQUAL_I64(
-        world_try(CODE(OP(MOVE, .destination = V | 1, .a = C0), OP(MOVE, .destination = V | 3, .a = C1),
-                       OP(SLEEP, .a = C100), CLOCK(0), before, use, CLOCK(1), KEEP(C0, 0), KEEP(C1, 1), OP(EXIT)),
-                  32),
-        0);
+    RUNS(32, MOVE(V | 1, C0), MOVE(V | 3, C1), SLEEP(C100), CLOCK(0), before, use, CLOCK(1), KEEP(C0, 0), KEEP(C1, 1),
+         EXIT);
     return world.memory[1] - world.memory[0] - 2; /* from `before` to `use` */
 }
 
 TEST(scoreboard_holds_a_dependent_for_exactly_the_alu_latency)
 {
-    CHECK_EQUAL_U64(cycles_until_used(OP(ADD, .destination = V | 2, .a = V | 1, .b = C1),
-                                      OP(ADD, .destination = V | 4, .a = V | 2, .b = C1)),
-                    world.machine.alu_latency);
+    CHECK_EQUAL_U64(cycles_until_used(OP(ADD, V | 2, V | 1, C1), OP(ADD, V | 4, V | 2, C1)), world.machine.alu_latency);
 }
 
 TEST(scoreboard_knows_the_latency_of_divisions_and_special_functions)
 {
-    CHECK_EQUAL_U64(cycles_until_used(OP(DIV, .destination = V | 2, .a = V | 1, .b = V | 3),
-                                      OP(ADD, .destination = V | 4, .a = V | 2, .b = C1)),
+    CHECK_EQUAL_U64(cycles_until_used(OP(DIV, V | 2, V | 1, V | 3), OP(ADD, V | 4, V | 2, C1)),
                     world.machine.division_latency);
     world_reset();
-    CHECK_EQUAL_U64(cycles_until_used(OP(SQRT, .destination = V | 2, .a = V | 1, .type = GPC_F32),
-                                      OP(ADD, .destination = V | 4, .a = V | 2, .b = C1)),
+    CHECK_EQUAL_U64(cycles_until_used(OP(SQRT, V | 2, V | 1, NONE, .type = GPC_F32), OP(ADD, V | 4, V | 2, C1)),
                     world.machine.sfu_latency);
 }
 
@@ -40,7 +34,7 @@ TEST(scoreboard_knows_the_latency_of_divisions_and_special_functions)
 static gpc_instruction_t
 product(uint16_t d, uint16_t a)
 {
-    gpc_instruction_t in = OP(EXTENDED, .destination = d, .a = a, .b = C1);
+    gpc_instruction_t in = OP(EXTENDED, d, a, C1);
     while (strcmp(gpc_extended[in.immediate].name, "MUL_F64") != 0) {
         in.immediate++;
     }
@@ -60,8 +54,7 @@ TEST(scoreboard_holds_the_unit_of_f64_and_its_last_lanes)
         CHECK_EQUAL_U64(cycles_until_used(product(V | 4, V | 0), product(V | 6, V | 0)), cycles ? cycles : 1);
         world_reset();
         world.machine.f64_cycles = cycles;
-        CHECK_EQUAL_U64(cycles_until_used(product(V | 4, V | 0), OP(ADD, .destination = V | 6, .a = V | 1, .b = C1)),
-                        1);
+        CHECK_EQUAL_U64(cycles_until_used(product(V | 4, V | 0), OP(ADD, V | 6, V | 1, C1)), 1);
     }
 }
 
@@ -71,25 +64,20 @@ TEST(scoreboard_lets_a_load_be_used_exactly_when_it_completes)
         world_reset();
         world.latency = latency * 40;
         world.hit_delay = 30;
-        CHECK_EQUAL_U64(cycles_until_used(OP(LOAD, .destination = V | 2, .a = V | 1),
-                                          OP(ADD, .destination = V | 4, .a = V | 2, .b = C1)),
-                        latency * 40 + 30);
+        CHECK_EQUAL_U64(cycles_until_used(LOAD(V | 2, V | 1), OP(ADD, V | 4, V | 2, C1)), latency * 40 + 30);
         CHECK_EQUAL_U64(world.cores.statistics[0].load_latency_cycles, latency * 40 + 30);
     }
 }
 
 TEST(scratchpad_has_its_latency_and_bank_conflicts)
 {
-    CHECK_EQUAL_U64(cycles_until_used(OP(SHARED_LOAD, .destination = V | 2, .a = V | 1, .b = GPC_OPERAND_NONE),
-                                      OP(ADD, .destination = V | 4, .a = V | 2, .b = C1)),
+    CHECK_EQUAL_U64(cycles_until_used(SHARED_LOAD(V | 2, V | 1), OP(ADD, V | 4, V | 2, C1)),
                     world.machine.scratchpad_latency);
     world_reset();
     world.machine.scratchpad_banks = 32;
     world.machine.scratchpad_bytes = 49152;
-    gpc_launch_t launch = world_launch(CODE(THREAD, OP(MUL, .destination = V | 1, .a = V | 0, .b = C2),
-                                            OP(SHARED_STORE, .a = V | 1, .b = V | 0, .c = GPC_OPERAND_NONE),
-                                            OP(SHARED_STORE, .a = C3, .b = V | 0, .c = GPC_OPERAND_NONE),
-                                            OP(SHARED_STORE, .a = V | 0, .b = V | 0, .c = GPC_OPERAND_NONE), OP(EXIT)),
+    gpc_launch_t launch = world_launch(CODE(THREAD, OP(MUL, V | 1, V | 0, C2), SHARED_STORE(V | 1, V | 0),
+                                            SHARED_STORE(C3, V | 0), SHARED_STORE(V | 0, V | 0), EXIT),
                                        1, 32);
     world_begin();
     CHECK_EQUAL_I64(world_run(&launch), 0);
@@ -103,9 +91,7 @@ scratchpad_waits(gpc_rule_t rule, uint32_t scratchpad_order)
 {
     world_reset();
     world.machine.scratchpad_order = scratchpad_order;
-    gpc_launch_t launch = world_launch(CODE(THREAD, OP(LOAD, .destination = V | 1, .a = V | 0, .b = GPC_OPERAND_NONE),
-                                            OP(SHARED_STORE, .a = V | 0, .b = V | 0, .c = GPC_OPERAND_NONE), OP(EXIT)),
-                                       1, 32);
+    gpc_launch_t launch = world_launch(CODE(THREAD, LOAD(V | 1, V | 0), SHARED_STORE(V | 0, V | 0), EXIT), 1, 32);
     world_begin();
     world.order.rule = rule;
     CHECK_EQUAL_I64(world_run(&launch), 0);
@@ -121,10 +107,10 @@ TEST(order_holds_scratchpad_accesses_under_sc_if_the_machine_says_so)
 
 TEST(scoreboard_lets_a_warp_sleep_for_its_longest_active_lane)
 {
-    CHECK_EQUAL_U64(cycles_until_used(OP(SLEEP, .a = C1000), OP(NOP)), 1000);
+    CHECK_EQUAL_U64(cycles_until_used(SLEEP(C1000), NOP), 1000);
     CHECK(world.cores.statistics[0].stall_sleep >= 990);
     world_reset();
-    CHECK_EQUAL_U64(cycles_until_used(OP(SLEEP, .type = GPC_I32, .a = C_MINUS1), OP(NOP)),
+    CHECK_EQUAL_U64(cycles_until_used(OP(SLEEP, NONE, C_MINUS1, NONE, .type = GPC_I32), NOP),
                     1); /* a negative value: none */
 }
 
@@ -135,12 +121,11 @@ TEST(dispatch_keeps_static_blocks_for_their_core)
 {
     world.machine.cores = 3;
     world.machine.blocks_per_core = 1;
-    gpc_launch_t launch = world_launch(CODE(OP(SPECIAL, .destination = U | 0, .immediate = GPC_SPECIAL_CORE),
-                                            OP(SPECIAL, .destination = U | 1, .immediate = GPC_SPECIAL_BLOCK_X),
-                                            OP(EQ, .type = GPC_I32, .destination = U | 2, .a = U | 0, .b = C0),
-                                            OP(MUL, .type = GPC_I32, .destination = U | 2, .a = U | 2, .b = C64),
-                                            OP(SLEEP, .type = GPC_I32, .a = U | 2), KEEP(U | 1, 0), OP(EXIT)),
-                                       8, 32);
+    gpc_launch_t launch =
+        world_launch(CODE(READ(U | 0, CORE), READ(U | 1, BLOCK_X), OP(EQ, U | 2, U | 0, C0, .type = GPC_I32),
+                          OP(MUL, U | 2, U | 2, C64, .type = GPC_I32), OP(SLEEP, NONE, U | 2, NONE, .type = GPC_I32),
+                          KEEP(U | 1, 0), EXIT),
+                     8, 32);
     launch.placement = GPC_PLACE_STATIC;
     world_begin();
     for (uint32_t time = 0; time < 2; time++) { /* a second launch begins at core 0 again */
@@ -155,7 +140,7 @@ TEST(dispatch_keeps_static_blocks_for_their_core)
 /* Cores whose registers have fixed distances of a power of two share the same few sets of the host's caches. */
 TEST(registers_in_use_are_adjacent_and_fit)
 {
-    gpc_launch_t launch = world_launch(CODE(OP(EXIT)), WORLD_CORES, 1024);
+    gpc_launch_t launch = world_launch(CODE(EXIT), WORLD_CORES, 1024);
     world_reset();
     world.machine.cores = WORLD_CORES;
     launch.program.vector_registers = (uint16_t) (world.machine.registers_per_core / 1024); /* as many as a core has */
@@ -178,16 +163,11 @@ TEST(registers_in_use_are_adjacent_and_fit)
 TEST(every_block_of_a_large_grid_runs_with_its_own_coordinates)
 {
     world.machine.cores = 3;
-    gpc_launch_t launch = world_launch(
-        CODE(OP(SPECIAL, .destination = U | 0, .immediate = GPC_SPECIAL_BLOCK_X),
-             OP(SPECIAL, .destination = U | 1, .immediate = GPC_SPECIAL_BLOCK_Y),
-             OP(SPECIAL, .destination = U | 2, .immediate = GPC_SPECIAL_BLOCK_Z),
-             OP(MUL, .destination = U | 1, .a = U | 1, .b = C16), OP(MUL, .destination = U | 2, .a = U | 2, .b = C64),
-             OP(ADD, .destination = U | 0, .a = U | 0, .b = U | 1),
-             OP(ADD, .destination = U | 0, .a = U | 0, .b = U | 2),
-             OP(ATOMIC, .destination = U | 3, .a = U | 0, .b = C1, .flags = GPC_ATOMIC_ADD << GPC_FLAG_ATOMIC_SHIFT),
-             OP(EXIT)),
-        16, 32);
+    gpc_launch_t launch =
+        world_launch(CODE(READ(U | 0, BLOCK_X), READ(U | 1, BLOCK_Y), READ(U | 2, BLOCK_Z), OP(MUL, U | 1, U | 1, C16),
+                          OP(MUL, U | 2, U | 2, C64), OP(ADD, U | 0, U | 0, U | 1), OP(ADD, U | 0, U | 0, U | 2),
+                          OP(ATOMIC, U | 3, U | 0, C1, .flags = GPC_ATOMIC_ADD << GPC_FLAG_ATOMIC_SHIFT), EXIT),
+                     16, 32);
     launch.grid[1] = 4;
     launch.grid[2] = 3;
     world_begin();
@@ -206,7 +186,7 @@ TEST(a_block_that_no_core_has_room_for_is_refused)
     uint32_t blocks;
     const char *limit;
     world_begin();
-    gpc_launch_t launch = world_launch(CODE(OP(EXIT)), 1, 2048);
+    gpc_launch_t launch = world_launch(CODE(EXIT), 1, 2048);
     CHECK_EQUAL_I64(gpc_cores_occupancy(&world.cores, &launch, &blocks, &limit), GPC_ERROR_LAUNCH);
     CHECK_EQUAL_TEXT(world.failure.text,
                      "kernel 'f': a block of 2048 threads; a core has room for 1536 (48 warps of 32 lanes)");
@@ -217,13 +197,8 @@ TEST(a_block_that_no_core_has_room_for_is_refused)
 TEST(a_barrier_orders_the_block)
 {
     /* each thread writes its own word of the scratchpad and reads the word 32 later, modulo 64 */
-    CHECK_EQUAL_I64(
-        world_try(CODE(THREAD, OP(SHARED_STORE, .a = V | 0, .b = V | 0, .c = GPC_OPERAND_NONE),
-                       OP(BARRIER, .a = C0, .b = GPC_OPERAND_NONE), OP(XOR, .destination = V | 1, .a = V | 0, .b = C32),
-                       OP(SHARED_LOAD, .destination = V | 2, .a = V | 1, .b = GPC_OPERAND_NONE),
-                       OP(STORE, .a = V | 0, .b = V | 2), OP(EXIT)),
-                  64),
-        0);
+    RUNS(64, THREAD, SHARED_STORE(V | 0, V | 0), BLOCK_BARRIER, OP(XOR, V | 1, V | 0, C32), SHARED_LOAD(V | 2, V | 1),
+         STORE(V | 0, V | 2), EXIT);
     CHECK_EQUAL_U64(world.memory[0], 32);
     CHECK_EQUAL_U64(world.memory[63], 31);
     CHECK_EQUAL_U64(world.cores.statistics[0].barriers, 2);
@@ -232,22 +207,16 @@ TEST(a_barrier_orders_the_block)
 TEST(arriving_counts_and_does_not_wait)
 {
     /* warp 0 arrives, sleeps long and stores; warp 1 waits for both */
-    CHECK_EQUAL_I64(world_try(CODE(OP(SPECIAL, .destination = U | 0, .immediate = GPC_SPECIAL_WARP),
-                                   OP(BRANCH, .a = U | 0, .target = 5, .reconverge = 8),
-                                   OP(BARRIER_ARRIVE, .a = C3, .b = C64), OP(SLEEP, .a = C1000), OP(JUMP, .target = 8),
-                                   OP(BARRIER, .a = C3, .b = C64), CLOCK(1), KEEP(C1, 1), OP(EXIT)),
-                              64),
-                    0);
+    RUNS(64, READ(U | 0, WARP), IF(U | 0, 5, 8), OP(BARRIER_ARRIVE, NONE, C3, C64), SLEEP(C1000), TO(8),
+         OP(BARRIER, NONE, C3, C64), CLOCK(1), KEEP(C1, 1), EXIT);
     CHECK(world.memory[1] > 0 && world.memory[1] < 200);
 }
 
 TEST(an_incomplete_barrier_is_reported)
 {
-    CHECK_EQUAL_I64(world_try(CODE(OP(SPECIAL, .destination = U | 0, .immediate = GPC_SPECIAL_WARP),
-                                   OP(BRANCH, .a = U | 0, .target = 3, .reconverge = 3),
-                                   OP(BARRIER, .a = C2, .b = C64, .line = 6), OP(EXIT)),
-                              96),
-                    GPC_ERROR_BARRIER);
+    CHECK_EQUAL_I64(
+        world_try(CODE(READ(U | 0, WARP), IF(U | 0, 3, 3), OP(BARRIER, NONE, C2, C64, .line = 6), EXIT), 96),
+        GPC_ERROR_BARRIER);
     CHECK_EQUAL_TEXT(world.failure.text,
                      "kernel 'f': barrier 2 of block (0,0,0) can never complete: 32 of 64 threads have arrived, warp 0 "
                      "waits, and every other warp of the block has ended or waits at a barrier (a barrier with a count "
@@ -257,37 +226,31 @@ TEST(an_incomplete_barrier_is_reported)
 
 TEST(a_barrier_in_divergent_code_is_reported)
 {
-    CHECK_EQUAL_I64(
-        world_try(CODE(THREAD, OP(BRANCH, .a = V | 0, .flags = GPC_FLAG_IF_ZERO, .target = 3, .reconverge = 3),
-                       OP(BARRIER, .a = C0, .b = GPC_OPERAND_NONE, .line = 2), OP(EXIT)),
-                  32),
-        GPC_ERROR_BARRIER);
+    CHECK_EQUAL_I64(world_try(CODE(THREAD, IF_NOT(V | 0, 3, 3), OP(BARRIER, NONE, C0, NONE, .line = 2), EXIT), 32),
+                    GPC_ERROR_BARRIER);
     CHECK(strstr(world.failure.text, "kernel 'f': barrier in divergent code") != NULL);
     CHECK(fails_at(0, 2));
 }
 
 TEST(wrong_counts_of_barriers_are_reported)
 {
-    CHECK_EQUAL_I64(world_try(CODE(OP(BARRIER, .a = C0, .b = C7), OP(EXIT)), 32), GPC_ERROR_BARRIER);
+    CHECK_EQUAL_I64(world_try(CODE(OP(BARRIER, NONE, C0, C7), EXIT), 32), GPC_ERROR_BARRIER);
     world_reset();
-    CHECK_EQUAL_I64(world_try(CODE(OP(BARRIER, .a = C0, .b = C64), OP(EXIT)), 32), GPC_ERROR_BARRIER);
+    CHECK_EQUAL_I64(world_try(CODE(OP(BARRIER, NONE, C0, C64), EXIT), 32), GPC_ERROR_BARRIER);
     world_reset();
-    CHECK_EQUAL_I64(world_try(CODE(OP(BARRIER, .a = C16, .b = GPC_OPERAND_NONE), OP(EXIT)), 32), GPC_ERROR_BARRIER);
+    CHECK_EQUAL_I64(world_try(CODE(OP(BARRIER, NONE, C16, NONE), EXIT), 32), GPC_ERROR_BARRIER);
 }
 
 TEST(waiting_warps_are_explained)
 {
     world.latency = 1u << 30; /* never answered within the test's time */
-    gpc_launch_t launch = world_launch(
-        CODE(OP(LOAD, .destination = V | 1, .a = C0), OP(STORE, .a = V | 1, .b = C0, .line = 3), OP(EXIT)), 1, 32);
+    gpc_launch_t launch = world_launch(CODE(LOAD(V | 1, C0), OP(STORE, NONE, V | 1, C0, .line = 3), EXIT), 1, 32);
     world_begin();
     CHECK_EQUAL_I64(world_run(&launch), GPC_ERROR_DEADLOCK);
-    gpc_text_t text;
-    gpc_text_init(&text);
-    CHECK_EQUAL_I64(gpc_cores_explain_wait(&world.cores, &text, 4), GPC_ERROR_DEADLOCK);
+    gpc_text_t *text = fresh_text();
+    CHECK_EQUAL_I64(gpc_cores_explain_wait(&world.cores, text, 4), GPC_ERROR_DEADLOCK);
     CHECK_EQUAL_TEXT(
-        text.bytes,
+        text->bytes,
         "core 0 warp 0 (block 0,0,0) in kernel 'f' at line 3 waits for a register of an outstanding load or "
         "instruction (oldest outstanding access: a load of line 0x0, issued at cycle 0)");
-    gpc_text_free(&text);
 }

@@ -8,6 +8,7 @@
 #include "controller/resolve.h"
 #include "json.h"
 #include "protocols/registry.h"
+#include "tests/fresh.h"
 #include "tests/harness.h"
 
 /* NULL behind the last one. */
@@ -63,11 +64,9 @@ has_table(const gpc_protocol_t *protocol, const gpc_table_t *table)
 static void
 expect_whole(const gpc_table_t *table)
 {
-    gpc_text_t text;
-    gpc_text_init(&text);
-    CHECK_EQUAL_I64(gpc_fsm_check(table, &text), 0);
-    printf("%s%s", text.bytes ? "# " : "", text.bytes ? text.bytes : "");
-    gpc_text_free(&text);
+    gpc_text_t *text = fresh_text();
+    CHECK_EQUAL_I64(gpc_fsm_check(table, text), 0);
+    printf("%s%s", text->bytes ? "# " : "", text->bytes ? text->bytes : "");
     CHECK(!table->base || has_table(gpc_protocol_find(table->base_protocol), table->base));
 }
 
@@ -111,9 +110,7 @@ static void
 expect_all_plans(const gpc_protocol_t *protocol, const int64_t *options)
 {
     uint64_t cells = 0;
-    gpc_arena_t arena;
-    gpc_arena_init(&arena, 1 << 16);
-    const gpc_protocol_t *resolved = gpc_protocol_resolve(protocol, options, &arena);
+    const gpc_protocol_t *resolved = gpc_protocol_resolve(protocol, options, fresh_arena());
     bool other = protocol->instead.by && options[protocol->instead.option] == protocol->instead.value;
     protocol = other ? protocol->instead.by : protocol;
     for (uint32_t c = 0; resolved && c < gpc_num_controllers(protocol); c++) {
@@ -132,7 +129,6 @@ expect_all_plans(const gpc_protocol_t *protocol, const int64_t *options)
         }
     }
     CHECK(cells > 0);
-    gpc_arena_free(&arena);
 }
 
 /* The random tester counts the cells of the tables that it has at hand. */
@@ -204,18 +200,16 @@ errors_of(const gpc_patch_t *patches, uint16_t count)
 {
     static char copy[256];
     gpc_table_t table = {GPC_TABLE("more", OVER_UNIT, MORE, toy_cells, toy_classify)};
-    gpc_text_t text;
 
     table.cells = NULL;
     table.base = &toy;
     table.base_protocol = "toy";
     table.patches = patches;
     table.num_patches = count;
-    gpc_text_init(&text);
-    int status = gpc_fsm_check(&table, &text);
-    (void) snprintf(copy, sizeof(copy), "%s", text.bytes ? text.bytes : "");
+    gpc_text_t *text = fresh_text();
+    int status = gpc_fsm_check(&table, text);
+    (void) snprintf(copy, sizeof(copy), "%s", text->bytes ? text->bytes : "");
     CHECK_EQUAL_I64(status, copy[0] ? GPC_ERROR_ARGUMENT : 0);
-    gpc_text_free(&text);
     return copy;
 }
 
@@ -234,12 +228,10 @@ TEST(a_patched_table_has_its_bases_cells_but_for_the_patches)
     static const gpc_controller_type_t type = {.name = "toy", .tables = {&twice}};
     static const gpc_protocol_t protocol = {.id = "toys", .controllers = {&type}};
     static const int64_t options[GPC_MAX_OPTIONS];
-    gpc_arena_t arena;
 
     CHECK(strcmp(errors_of(good_patches, 3), "") == 0);
     CHECK(strcmp(gpc_fsm_reason(&patched, 2), "a state of its own") == 0);
-    gpc_arena_init(&arena, 1 << 12);
-    const gpc_protocol_t *resolved = gpc_protocol_resolve(&protocol, options, &arena);
+    const gpc_protocol_t *resolved = gpc_protocol_resolve(&protocol, options, fresh_arena());
     REQUIRE(resolved != NULL);
     const gpc_table_t *whole = resolved->controllers[0]->tables[0];
     CHECK(whole->base == NULL);
@@ -251,7 +243,6 @@ TEST(a_patched_table_has_its_bases_cells_but_for_the_patches)
     CHECK_EQUAL_U64(gpc_fsm_cell(whole, TOY_ON, TOY_SET)->kind, GPC_CELL_GO);
     CHECK_EQUAL_U64(gpc_fsm_transitions(&twice, false), 5);
     CHECK_EQUAL_U64(gpc_fsm_transitions(&patched, false), 4);
-    gpc_arena_free(&arena);
 }
 
 TEST(a_wrong_patch_is_found)
@@ -262,7 +253,6 @@ TEST(a_wrong_patch_is_found)
     static const gpc_patch_t silent[] = {{TOY_ON, TOY_SET, GO(TOY_OFF), NULL}};
     static const gpc_patch_t absent[] = {{MORE_BUSY, TOY_SET, {.kind = GPC_CELL_IMPOSSIBLE}, "is already"}};
     gpc_table_t both = toy;
-    gpc_text_t text;
 
     CHECK(strcmp(errors_of(equal, 1), "more: cell [TOY_ON][TOY_SET] is patched with the cell that the base has\n") ==
           0);
@@ -270,14 +260,13 @@ TEST(a_wrong_patch_is_found)
     CHECK(strcmp(errors_of(outside, 1), "more: patch 0 is of no cell\n") == 0);
     CHECK(strcmp(errors_of(silent, 1), "more: cell [TOY_ON][TOY_SET] is patched for no reason\n") == 0);
     CHECK(strstr(errors_of(absent, 1), "the cell that the base has") != NULL);
-    gpc_text_init(&text);
+    gpc_text_t *text = fresh_text();
     both.base = &toy;
-    CHECK_EQUAL_I64(gpc_fsm_check(&both, &text), GPC_ERROR_ARGUMENT);
+    CHECK_EQUAL_I64(gpc_fsm_check(&both, text), GPC_ERROR_ARGUMENT);
     both.cells = NULL;
     both.states = MORE_state_info + 1;
-    CHECK_EQUAL_I64(gpc_fsm_check(&both, &text), GPC_ERROR_ARGUMENT);
-    CHECK(strstr(text.bytes, "do not begin with those of its base") != NULL);
-    gpc_text_free(&text);
+    CHECK_EQUAL_I64(gpc_fsm_check(&both, text), GPC_ERROR_ARGUMENT);
+    CHECK(strstr(text->bytes, "do not begin with those of its base") != NULL);
 }
 
 /* ---- declarations ------------------------------------------------------------------------------------------------ */
@@ -455,23 +444,21 @@ prints_its_states_and_events(const gpc_controller_type_t *type, uint32_t number)
 {
     const gpc_table_t *table = type->tables[number];
     char path[40];
-    gpc_text_t text;
-    gpc_text_init(&text);
-    gpc_fsm_print(&text, table);
-    CHECK_EQUAL_I64(gpc_text_status(&text), 0);
-    REQUIRE(text.bytes != NULL);
-    CHECK(json_is(text.bytes, "name", table->name));
+    gpc_text_t *text = fresh_text();
+    gpc_fsm_print(text, table);
+    CHECK_EQUAL_I64(gpc_text_status(text), 0);
+    REQUIRE(text->bytes != NULL);
+    CHECK(json_is(text->bytes, "name", table->name));
     for (uint8_t s = 0; s < table->num_states; s++) {
         if (is_entered(table, s)) { /* others are a variant's alone */
             (void) snprintf(path, sizeof(path), "states/%u/text", s);
-            CHECK(json_is(text.bytes, path, table->states[s].text));
+            CHECK(json_is(text->bytes, path, table->states[s].text));
         }
     }
     for (uint8_t e = 0; e < table->num_events; e++) {
         (void) snprintf(path, sizeof(path), "events/%u/text", e);
-        CHECK(json_is(text.bytes, path, table->events[e].text));
+        CHECK(json_is(text->bytes, path, table->events[e].text));
     }
-    gpc_text_free(&text);
 }
 
 TEST(every_table_prints_its_states_and_events)
@@ -526,16 +513,14 @@ prints_field(const gpc_described_t *described, const char *name, const char *kin
 {
     char path[40];
     bool found = false;
-    gpc_text_t text;
-    gpc_text_init(&text);
-    gpc_print_fields(&text, described);
-    for (uint32_t i = 0; text.bytes && i < json_count(text.bytes, ""); i++) {
+    gpc_text_t *text = fresh_text();
+    gpc_print_fields(text, described);
+    for (uint32_t i = 0; text->bytes && i < json_count(text->bytes, ""); i++) {
         (void) snprintf(path, sizeof(path), "%u/name", i);
-        bool right = !name || json_is(text.bytes, path, name);
+        bool right = !name || json_is(text->bytes, path, name);
         (void) snprintf(path, sizeof(path), "%u/kind", i);
-        found |= right && (!kind || json_is(text.bytes, path, kind));
+        found |= right && (!kind || json_is(text->bytes, path, kind));
     }
-    gpc_text_free(&text);
     return found;
 }
 

@@ -8,7 +8,7 @@
 static gpc_cycle_t
 end_after(gpc_rule_t rule, gpc_instruction_t first, gpc_instruction_t between, gpc_instruction_t second)
 {
-    const gpc_instruction_t code[] = {first, between, second, OP(NOP), OP(EXIT)};
+    const gpc_instruction_t code[] = {first, between, second, NOP, EXIT};
     gpc_launch_t launch = world_launch(code, 5, 1, 32);
     world_reset();
     world.hit_delay = 5;
@@ -19,9 +19,9 @@ end_after(gpc_rule_t rule, gpc_instruction_t first, gpc_instruction_t between, g
 /* An access that issues in cycle c is complete in c + 55: what waits for it issues in that cycle. */
 TEST(order_waits_end_when_the_access_completes)
 {
-    const gpc_instruction_t store = STORE(C0), load = OP(LOAD, .destination = V | 1, .a = C64),
-                            fence = OP(FENCE, .order = GPC_ORDER_SC), nop = OP(NOP);
-    gpc_instruction_t acquire = load, release = OP(STORE, .a = C7, .b = C1);
+    const gpc_instruction_t store = STORE(C0, C1), load = LOAD(V | 1, C64),
+                            fence = OP(FENCE, NONE, NONE, NONE, .order = GPC_ORDER_SC), nop = NOP;
+    gpc_instruction_t acquire = load, release = STORE(C7, C1);
     acquire.order = GPC_ORDER_ACQUIRE;
     release.order = GPC_ORDER_RELEASE;
     CHECK_EQUAL_U64(end_after(GPC_RULE_RC, store, nop, load), 3);
@@ -40,7 +40,9 @@ TEST(order_waits_for_the_latest_of_several)
         world.hit_delay = 5;
         world.late_line = late * 128;
         world.late_by = late * 10;
-        (void) issues(CODE(STORE(C0), STORE(C32), STORE(C64), OP(FENCE, .order = GPC_ORDER_SC), OP(EXIT)), 1, 32);
+        (void) issues(CODE(STORE(C0, C1), STORE(C32, C1), STORE(C64, C1),
+                           OP(FENCE, NONE, NONE, NONE, .order = GPC_ORDER_SC), EXIT),
+                      1, 32);
         /* offered in cycles 0, 1 and 2 */
         gpc_cycle_t last = 2 + 55, delayed = late + 55 + late * 10;
         CHECK_EQUAL_U64(end_of(0, 0), (delayed > last ? delayed : last) + 1);
@@ -55,8 +57,8 @@ TEST(order_of_a_warp_is_not_that_of_another)
     world.machine.issue_width = 4;
     world.hit_delay = 5;
     world.late_by = 100;
-    (void) issues(CODE(OF_WARP(0), OP(MUL, .destination = U | 0, .a = U | 0, .b = C32), STORE(U | 0),
-                       OP(FENCE, .order = GPC_ORDER_SC), OP(EXIT)),
+    (void) issues(CODE(OF_WARP(0), OP(MUL, U | 0, U | 0, C32), STORE(U | 0, C1),
+                       OP(FENCE, NONE, NONE, NONE, .order = GPC_ORDER_SC), EXIT),
                   1, 96);
     for (uint32_t warp = 0; warp < 3; warp++) {
         CHECK_EQUAL_U64(end_of(0, warp), 2 + warp + 55 + (warp == 0 ? 100 : 0) + 1);
@@ -75,10 +77,10 @@ typedef struct {
 static gpc_cycle_t
 load_strided(const access_t *it)
 {
-    gpc_instruction_t load = OP(LOAD, .destination = V | 4, .a = V | 1);
+    gpc_instruction_t load = LOAD(V | 4, V | 1);
     load.width = (uint8_t) it->width;
-    const gpc_instruction_t code[] = {THREAD, OP(MUL, .destination = V | 1, .a = V | 0, .b = C_FIRST),
-                                      OP(ADD, .destination = V | 1, .a = V | 1, .b = C_SECOND), load, OP(EXIT)};
+    const gpc_instruction_t code[] = {THREAD, OP(MUL, V | 1, V | 0, C_FIRST), OP(ADD, V | 1, V | 1, C_SECOND), load,
+                                      EXIT};
     gpc_launch_t launch = launch_with(code, 5, 32, it->stride, it->first);
     small_core(ROUND_ROBIN, 1);
     world.machine.line_bytes = it->line_bytes;
@@ -153,10 +155,7 @@ TEST(coalescer_offers_lines_in_order_one_in_a_cycle)
 TEST(coalescer_finds_a_line_to_which_lanes_come_back)
 {
     small_core(ROUND_ROBIN, 1);
-    (void) issues(CODE(THREAD, OP(AND, .destination = V | 1, .a = V | 0, .b = C3),
-                       OP(MUL, .destination = V | 1, .a = V | 1, .b = C32), OP(LOAD, .destination = V | 4, .a = V | 1),
-                       OP(EXIT)),
-                  1, 32);
+    (void) issues(CODE(THREAD, OP(AND, V | 1, V | 0, C3), OP(MUL, V | 1, V | 1, C32), LOAD(V | 4, V | 1), EXIT), 1, 32);
     CHECK_EQUAL_U64(world.num_seen, 4);
     for (uint32_t n = 0; n < 4; n++) {
         CHECK_EQUAL_U64(world.seen[n].line, 128 * n);
@@ -176,9 +175,9 @@ TEST(queue_has_room_when_the_last_request_is_taken)
     } cases[] = {{1, "0 0 0 . . . 0 . . . 0 . . . ."},
                  {2, "0 0 0 0 . . 0 . . . . . . . ."},
                  {3, "0 0 0 0 0 . . . . . . . . . ."}};
-    const gpc_launch_t launch = launch_with(CODE(THREAD, OP(MUL, .destination = V | 1, .a = V | 0, .b = C_FIRST),
-                                                 STORE(V | 1), STORE(V | 1), STORE(V | 1), OP(EXIT)),
-                                            32, 4, 0);
+    const gpc_launch_t launch = launch_with(
+        CODE(THREAD, OP(MUL, V | 1, V | 0, C_FIRST), STORE(V | 1, C1), STORE(V | 1, C1), STORE(V | 1, C1), EXIT), 32, 4,
+        0);
     for (uint32_t i = 0; i < GPC_COUNT_OF(cases); i++) {
         small_core(ROUND_ROBIN, 1);
         world.machine.load_store_queue = cases[i].places;
@@ -198,9 +197,9 @@ TEST(queue_waits_for_room_of_a_whole_instruction)
         small_core(ROUND_ROBIN, 1);
         world.machine.requests_per_core = room;
         world.latency = 100;
-        (void) issues(CODE(THREAD, OP(MUL, .destination = V | 1, .a = V | 0, .b = C100), STORE(V | 1), STORE(V | 1),
-                           STORE(V | 1), OP(EXIT)),
-                      1, 32);
+        (void) issues(
+            CODE(THREAD, OP(MUL, V | 1, V | 0, C100), STORE(V | 1, C1), STORE(V | 1, C1), STORE(V | 1, C1), EXIT), 1,
+            32);
         CHECK_EQUAL_U64(world.seen[63].at, 2 + 63);
         CHECK_EQUAL_U64(world.seen[64].at, room == 64 ? 2 + 31 + 100 : 2 + 30 + 100);
     }
@@ -211,8 +210,8 @@ TEST(port_takes_a_held_request_first_and_one_a_cycle)
 {
     small_core(ROUND_ROBIN, 1);
     world.held_until = 20;
-    const gpc_launch_t launch = launch_with(
-        CODE(THREAD, OP(MUL, .destination = V | 1, .a = V | 0, .b = C_FIRST), STORE(V | 1), OP(EXIT)), 32, 4, 0);
+    const gpc_launch_t launch =
+        launch_with(CODE(THREAD, OP(MUL, V | 1, V | 0, C_FIRST), STORE(V | 1, C1), EXIT), 32, 4, 0);
     run_launch(&launch, GPC_RULE_RC);
     for (uint32_t n = 0; n < 4; n++) {
         CHECK_EQUAL_U64(world.seen[n].at, 20 + n);
@@ -225,8 +224,8 @@ TEST(port_takes_a_held_request_first_and_one_a_cycle)
 TEST(port_is_retried_at_once_or_in_the_next_cycle)
 {
     for (uint32_t at_edge = 0; at_edge < 2; at_edge++) {
-        const gpc_launch_t launch = launch_with(
-            CODE(THREAD, OP(MUL, .destination = V | 1, .a = V | 0, .b = C_FIRST), STORE(V | 1), OP(EXIT)), 32, 4, 0);
+        const gpc_launch_t launch =
+            launch_with(CODE(THREAD, OP(MUL, V | 1, V | 0, C_FIRST), STORE(V | 1, C1), EXIT), 32, 4, 0);
         small_core(ROUND_ROBIN, 1);
         world.held_until = 1000;
         world_begin();
@@ -255,7 +254,7 @@ TEST(port_is_not_faster_for_few_words)
     small_core(ROUND_ROBIN, 1);
     world.machine.l1_bytes_per_cycle = 64;
     world.held_until = 20;
-    (void) issues(CODE(THREAD, STORE(V | 0), STORE(V | 0), OP(EXIT)), 1, 13);
+    (void) issues(CODE(THREAD, STORE(V | 0, C1), STORE(V | 0, C1), EXIT), 1, 13);
     CHECK_EQUAL_U64(world.seen[0].at, 20);
     CHECK_EQUAL_U64(world.seen[1].at, 21);
 }
@@ -272,13 +271,9 @@ typedef struct {
 static void
 check_passes(gpc_instruction_t access, uint32_t stride, uint32_t lanes, uint32_t banks, uint32_t passes)
 {
-    const gpc_instruction_t code[] = {THREAD,
-                                      OP(AND, .destination = V | 1, .a = V | 0, .b = C_SECOND),
-                                      OP(MUL, .destination = V | 1, .a = V | 1, .b = C_FIRST),
-                                      access,
-                                      OP(SHARED_STORE, .a = V | 0, .b = V | 0, .c = GPC_OPERAND_NONE),
-                                      OP(MOVE, .destination = V | 3, .a = V | 4),
-                                      OP(EXIT)};
+    const gpc_instruction_t code[] = {THREAD, OP(AND, V | 1, V | 0, C_SECOND), OP(MUL, V | 1, V | 1, C_FIRST),
+                                      access, SHARED_STORE(V | 0, V | 0),      MOVE(V | 3, V | 4),
+                                      EXIT};
     gpc_launch_t launch = launch_with(code, 7, 32, stride, lanes - 1);
     small_core(ROUND_ROBIN, 1);
     world.machine.scratchpad_banks = banks;
@@ -303,10 +298,9 @@ TEST(scratchpad_serialises_the_lanes_of_a_bank)
         {0, 32, 32, 1, false},
     };
     for (uint32_t i = 0; i < GPC_COUNT_OF(cases); i++) {
-        gpc_instruction_t access = OP(SHARED_LOAD, .destination = V | 4, .a = V | 1, .b = GPC_OPERAND_NONE);
+        gpc_instruction_t access = SHARED_LOAD(V | 4, V | 1);
         if (cases[i].atomic) {
-            access = OP(SHARED_ATOMIC, .destination = V | 4, .a = V | 1, .b = C1, .c = GPC_OPERAND_NONE,
-                        .flags = GPC_ATOMIC_ADD << GPC_FLAG_ATOMIC_SHIFT);
+            access = OP(SHARED_ATOMIC, V | 4, V | 1, C1, .c = NONE, .flags = GPC_ATOMIC_ADD << GPC_FLAG_ATOMIC_SHIFT);
         }
         check_passes(access, cases[i].stride, cases[i].lanes, cases[i].banks, cases[i].passes);
     }
@@ -322,8 +316,7 @@ TEST(scratchpad_takes_a_round_per_word_of_a_lane)
     } cases[] = {{1, 0, 4, 1},  {1, 0, 8, 2},  {2, 0, 8, 2}, {2, 0, 16, 4},
                  {4, 0, 16, 4}, {4, 0, 32, 8}, {1, 2, 2, 1}, {1, 2, 8, 2}};
     for (uint32_t i = 0; i < GPC_COUNT_OF(cases); i++) {
-        gpc_instruction_t access =
-            OP(SHARED_LOAD, .destination = V | 4, .a = V | 1, .b = GPC_OPERAND_NONE, .flags = GPC_FLAG_BYTES);
+        gpc_instruction_t access = OP(SHARED_LOAD, V | 4, V | 1, NONE, .flags = GPC_FLAG_BYTES);
         access.width = cases[i].width;
         access.bytes = cases[i].bytes;
         check_passes(access, cases[i].stride, 32, 32, cases[i].passes);

@@ -6,6 +6,7 @@
 #include "protocols/registry.h"
 #include "protocols/temporal/tc.h"
 #include "tests/controller_bench.h"
+#include "tests/fresh.h"
 
 enum { WAYS = 4, LINE = 64, MSHRS = 6, LINES = 16 };
 
@@ -262,10 +263,8 @@ TEST(mshr_merges_loads_of_its_line)
 /* A walk of all transactions ends at the entries that were never in use. */
 TEST(mshr_walks_pass_every_entry_that_was_in_use)
 {
-    gpc_arena_t arena;
     gpc_mshr_table_t table;
-    gpc_arena_init(&arena, 1u << 16);
-    REQUIRE(gpc_mshr_init(&table, &arena, 4, 4, 32, 128, false) == 0);
+    REQUIRE(gpc_mshr_init(&table, fresh_arena(), 4, 4, 32, 128, false) == 0);
     CHECK_EQUAL_U64(*table.high, 0);
     gpc_index_t a = gpc_mshr_take(&table, 128, 1);
     CHECK_EQUAL_U64(*table.high, a + 1);
@@ -276,5 +275,4 @@ TEST(mshr_walks_pass_every_entry_that_was_in_use)
     CHECK_EQUAL_U64(*table.high, 2);
     gpc_mshr_clear(&table);
     CHECK_EQUAL_U64(*table.high, 0);
-    gpc_arena_free(&arena);
 }

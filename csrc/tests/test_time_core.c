@@ -44,12 +44,11 @@ run_counted(const gpc_launch_t *launch, gpc_cycle_t every)
 TEST(accounting_gives_every_cycle_one_cause)
 {
     static gpc_core_statistics_t whole[2];
-    const gpc_launch_t launch = world_launch(
-        CODE(THREAD, OF_WARP(0), OP(AND, .destination = U | 0, .a = U | 0, .b = C1),
-             OP(MUL, .destination = U | 0, .a = U | 0, .b = C100), OP(LOAD, .destination = V | 1, .a = V | 0),
-             OP(DIV, .destination = V | 2, .a = V | 1, .b = C3), OP(SLEEP, .a = U | 0), BARRIER,
-             OP(STORE, .a = V | 0, .b = V | 2), OP(FENCE, .order = GPC_ORDER_SC), OP(EXIT)),
-        3, 96);
+    const gpc_launch_t launch =
+        world_launch(CODE(THREAD, OF_WARP(0), OP(AND, U | 0, U | 0, C1), OP(MUL, U | 0, U | 0, C100),
+                          LOAD(V | 1, V | 0), OP(DIV, V | 2, V | 1, C3), SLEEP(U | 0), BLOCK_BARRIER,
+                          STORE(V | 0, V | 2), OP(FENCE, NONE, NONE, NONE, .order = GPC_ORDER_SC), EXIT),
+                     3, 96);
     for (gpc_cycle_t every = 0; every < 3; every++) {
         world_reset();
         world.machine.cores = 2;
@@ -80,11 +79,7 @@ TEST(accounting_finds_who_holds_up_a_barrier)
 {
     world_reset();
     world.machine.alu_latency = 1;
-    CHECK_EQUAL_I64(
-        world_try(CODE(OF_WARP(0), OP(AND, .destination = U | 0, .a = U | 0, .b = C1),
-                       OP(MUL, .destination = U | 0, .a = U | 0, .b = C100), OP(SLEEP, .a = U | 0), BARRIER, OP(EXIT)),
-                  96),
-        0);
+    RUNS(96, OF_WARP(0), OP(AND, U | 0, U | 0, C1), OP(MUL, U | 0, U | 0, C100), SLEEP(U | 0), BLOCK_BARRIER, EXIT);
     const gpc_core_statistics_t *s = &world.cores.statistics[0];
     CHECK_EQUAL_U64(s->issue_cycles, 3 * 6);
     CHECK_EQUAL_U64(s->stall_sleep, 110 - 14);
@@ -98,16 +93,15 @@ TEST(accounting_finds_who_holds_up_a_barrier)
 TEST(scheduler_chooses_by_its_policy)
 {
     small_core(ROUND_ROBIN, 1);
-    CHECK_EQUAL_TEXT(issues(CODE(OP(NOP), OP(NOP), OP(EXIT)), 1, 96), "0 1 2 0 1 2 0 1 2");
+    CHECK_EQUAL_TEXT(issues(CODE(NOP, NOP, EXIT), 1, 96), "0 1 2 0 1 2 0 1 2");
     small_core(GREEDY, 1);
-    CHECK_EQUAL_TEXT(issues(CODE(OP(NOP), OP(NOP), OP(EXIT)), 1, 96), "0 0 0 1 1 1 2 2 2");
+    CHECK_EQUAL_TEXT(issues(CODE(NOP, NOP, EXIT), 1, 96), "0 0 0 1 1 1 2 2 2");
 }
 
 /* The second instruction waits until cycle 4 or 5. In cycle 5 both warps could issue: the next one, or the same. */
 TEST(scheduler_passes_a_warp_that_waits)
 {
-    const gpc_instruction_t code[] = {OP(MOVE, .destination = V | 1, .a = C1),
-                                      OP(ADD, .destination = V | 2, .a = V | 1, .b = C1), OP(EXIT)};
+    const gpc_instruction_t code[] = {MOVE(V | 1, C1), OP(ADD, V | 2, V | 1, C1), EXIT};
     small_core(ROUND_ROBIN, 4);
     CHECK_EQUAL_TEXT(issues(code, 3, 1, 64), "0 1 . . 0 1 0 1");
     small_core(GREEDY, 4);
@@ -118,9 +112,7 @@ TEST(scheduler_passes_a_warp_that_waits)
  * warp 2 is older. */
 TEST(scheduler_prefers_the_oldest_warp_not_the_lowest)
 {
-    const gpc_instruction_t code[] = {OF_BLOCK(0),
-                                      OP(BRANCH, .a = U | 0, .flags = GPC_FLAG_IF_ZERO, .target = 4, .reconverge = 4),
-                                      OP(NOP), OP(NOP), OP(EXIT)};
+    const gpc_instruction_t code[] = {OF_BLOCK(0), IF_NOT(U | 0, 4, 4), NOP, NOP, EXIT};
     small_core(GREEDY, 3);
     world.machine.blocks_per_core = 3;
     CHECK_EQUAL_TEXT(issues(code, 5, 4, 32), "0 1 2 0 0 0 1 1 1 1 2 2 2 2 0 0 0 0");
@@ -128,7 +120,7 @@ TEST(scheduler_prefers_the_oldest_warp_not_the_lowest)
 
 TEST(scheduler_issues_on_every_free_port)
 {
-    const gpc_instruction_t code[] = {OP(NOP), OP(NOP), OP(NOP), OP(NOP), OP(EXIT)};
+    const gpc_instruction_t code[] = {NOP, NOP, NOP, NOP, EXIT};
     small_core(ROUND_ROBIN, 1);
     world.machine.issue_width = 2;
     CHECK_EQUAL_TEXT(issues(code + 2, 3, 1, 96), "01 20 12 01 2");
@@ -147,7 +139,7 @@ TEST(scheduler_issues_on_every_free_port)
 
 TEST(scheduler_begins_each_launch_with_warp_0)
 {
-    gpc_launch_t launch = world_launch(CODE(OP(NOP), OP(EXIT)), 1, 96);
+    gpc_launch_t launch = world_launch(CODE(NOP, EXIT), 1, 96);
     small_core(ROUND_ROBIN, 1);
     run_launch(&launch, GPC_RULE_RC);
     world.now = 100;
@@ -164,12 +156,11 @@ TEST(scheduler_begins_each_launch_with_warp_0)
 static gpc_cycle_t
 end_of_sleeper(uint32_t sleeps, uint32_t warps, uint32_t width)
 {
-    gpc_instruction_t code[256] = {OF_WARP(0), OP(BRANCH, .a = U | 0, .target = 4, .reconverge = 255),
-                                   OP(SLEEP, .a = C_FIRST), OP(JUMP, .target = 255)};
+    gpc_instruction_t code[256] = {OF_WARP(0), IF(U | 0, 4, 255), SLEEP(C_FIRST), TO(255)};
     for (uint32_t i = 4; i < 255; i++) {
-        code[i] = OP(NOP);
+        code[i] = NOP;
     }
-    code[255] = OP(EXIT);
+    code[255] = EXIT;
     gpc_launch_t launch = launch_with(code, 256, 32 * warps, sleeps, 0);
     small_core(ROUND_ROBIN, 1);
     world.machine.issue_width = width;
@@ -200,9 +191,8 @@ TEST(scoreboard_waits_for_the_latest_register)
                  {V | 1, V | 1, V | 3, 5},  {V | 3, V | 1, V | 2, 40}, {V | 1, V | 1, V | 4, 2}};
     for (uint32_t i = 0; i < GPC_COUNT_OF(cases); i++) {
         small_core(ROUND_ROBIN, 4);
-        (void) issues(CODE(OP(DIV, .destination = V | 2, .a = V | 1, .b = C1),
-                           OP(ADD, .destination = V | 3, .a = V | 1, .b = C1),
-                           OP(ADD, .destination = cases[i].to, .a = cases[i].a, .b = cases[i].b), OP(EXIT)),
+        (void) issues(CODE(OP(DIV, V | 2, V | 1, C1), OP(ADD, V | 3, V | 1, C1),
+                           OP(ADD, cases[i].to, cases[i].a, cases[i].b), EXIT),
                       1, 32);
         CHECK_EQUAL_U64(trace.issues[2].at, cases[i].at);
     }
@@ -212,12 +202,10 @@ TEST(scoreboard_waits_for_the_latest_register)
  * load under way. */
 TEST(scoreboard_keeps_its_times_when_its_base_moves)
 {
-    const gpc_launch_t launch = world_launch(
-        CODE(OP(LOAD, .destination = V | 2, .a = C0), OP(DIV, .destination = V | 3, .a = V | 1, .b = C1),
-             OP(ADD, .destination = V | 4, .a = V | 1, .b = C1), OP(ADD, .destination = V | 5, .a = V | 4, .b = C1),
-             OP(ADD, .destination = V | 5, .a = V | 3, .b = C1), OP(ADD, .destination = V | 5, .a = V | 2, .b = C1),
-             OP(EXIT)),
-        1, 64);
+    const gpc_launch_t launch =
+        world_launch(CODE(LOAD(V | 2, C0), OP(DIV, V | 3, V | 1, C1), OP(ADD, V | 4, V | 1, C1),
+                          OP(ADD, V | 5, V | 4, C1), OP(ADD, V | 5, V | 3, C1), OP(ADD, V | 5, V | 2, C1), EXIT),
+                     1, 64);
     char expected[sizeof trace.text];
     world_reset();
     run_launch(&launch, GPC_RULE_RC);
@@ -235,7 +223,7 @@ TEST(scoreboard_keeps_its_times_when_its_base_moves)
 /* One division unit: warp 1 waits for it, not for its registers. */
 TEST(scoreboard_holds_a_unit_for_its_cycles)
 {
-    const gpc_instruction_t code[] = {OP(DIV, .destination = V | 2, .a = V | 1, .b = C1), OP(EXIT)};
+    const gpc_instruction_t code[] = {OP(DIV, V | 2, V | 1, C1), EXIT};
     small_core(ROUND_ROBIN, 1);
     world.machine.division_cycles = 3;
     world.machine.division_latency = 9;
@@ -248,16 +236,14 @@ TEST(scoreboard_holds_a_unit_for_its_cycles)
 /* The last warp arrives in cycle 2 and goes on; the others may issue from cycle 3 on. */
 TEST(barrier_releases_in_the_cycle_after_the_last_arrival)
 {
-    const gpc_instruction_t code[] = {BARRIER, OP(NOP), OP(EXIT)};
+    const gpc_instruction_t code[] = {BLOCK_BARRIER, NOP, EXIT};
     small_core(GREEDY, 1);
     CHECK_EQUAL_TEXT(issues(code, 3, 1, 96), "0 1 2 2 2 0 0 1 1");
     small_core(ROUND_ROBIN, 1);
     world.machine.issue_width = 3;
     CHECK_EQUAL_TEXT(issues(code, 3, 1, 96), "012 012 012");
     small_core(ROUND_ROBIN, 1);
-    CHECK_EQUAL_TEXT(issues(CODE(OF_WARP(0), OP(MUL, .destination = U | 0, .a = U | 0, .b = C3), OP(SLEEP, .a = U | 0),
-                                 BARRIER, OP(EXIT)),
-                            1, 96),
+    CHECK_EQUAL_TEXT(issues(CODE(OF_WARP(0), OP(MUL, U | 0, U | 0, C3), SLEEP(U | 0), BLOCK_BARRIER, EXIT), 1, 96),
                      "0 1 2 0 1 2 0 1 2 0 1 . . . 2 0 1 2"); /* warp 2 sleeps from 8 to 14 */
 }
 
@@ -265,9 +251,7 @@ TEST(barrier_releases_in_the_cycle_after_the_last_arrival)
 TEST(barrier_is_completed_by_the_end_of_a_warp)
 {
     small_core(ROUND_ROBIN, 1);
-    CHECK_EQUAL_TEXT(
-        issues(CODE(OF_WARP(0), OP(BRANCH, .a = U | 0, .target = 3, .reconverge = 3), BARRIER, OP(EXIT)), 1, 64),
-        "0 1 0 1 0 1 0");
+    CHECK_EQUAL_TEXT(issues(CODE(OF_WARP(0), IF(U | 0, 3, 3), BLOCK_BARRIER, EXIT), 1, 64), "0 1 0 1 0 1 0");
 }
 
 /* A store that issues in cycle 0 is offered in cycle 0 and complete 50 + 7 cycles later; only then may the warp
@@ -276,7 +260,7 @@ TEST(barrier_waits_for_older_accesses)
 {
     world_reset();
     world.hit_delay = 7;
-    (void) issues(CODE(STORE(C0), BARRIER, OP(EXIT)), 1, 32);
+    (void) issues(CODE(STORE(C0, C1), BLOCK_BARRIER, EXIT), 1, 32);
     CHECK_EQUAL_U64(end_of(0, 0), 50 + 7 + 1);
 }
 
@@ -289,9 +273,9 @@ TEST(dispatch_begins_a_block_in_the_cycle_after_the_last_one_s_end)
     world.machine.cores = 2;
     world.machine.blocks_per_core = 1;
     world.machine.issue_width = 2; /* a port is free when a block ends */
-    (void) issues(CODE(OF_BLOCK(0), OP(EQ, .type = GPC_I32, .destination = U | 0, .a = U | 0, .b = C1),
-                       OP(MUL, .destination = U | 0, .a = U | 0, .b = C7), OP(SLEEP, .a = U | 0), OP(EXIT)),
-                  3, 32);
+    (void) issues(
+        CODE(OF_BLOCK(0), OP(EQ, U | 0, U | 0, C1, .type = GPC_I32), OP(MUL, U | 0, U | 0, C7), SLEEP(U | 0), EXIT), 3,
+        32);
     CHECK_EQUAL_TEXT(issues_of(0), "0 0 0 0 0 0 0 0 0 0");
     CHECK_EQUAL_TEXT(issues_of(1), "0 0 0 0 . . . . . . 0");
     CHECK_EQUAL_U64(world.cores.statistics[0].stall_launch, 11 - 10); /* after its last block; the launch ends at 11 */
@@ -312,7 +296,7 @@ TEST(dispatch_fills_the_cores_in_the_order_of_the_placement)
                  {GPC_PLACE_STATIC, {"0 1 0 1", "0 0", "0 0"}, {"0 1 0 1", "0 0", "0 0"}},
                  {GPC_PLACE_ROTATING, {"0 1 0 1", "0 0", "0 0"}, {"0 0", "0 1 0 1", "0 0"}}};
     for (uint32_t i = 0; i < GPC_COUNT_OF(cases); i++) {
-        gpc_launch_t launch = world_launch(CODE(OP(NOP), OP(EXIT)), 4, 32);
+        gpc_launch_t launch = world_launch(CODE(NOP, EXIT), 4, 32);
         launch.placement = cases[i].placement;
         small_core(ROUND_ROBIN, 1);
         world.machine.cores = 3;
@@ -345,7 +329,7 @@ TEST(dispatch_occupancy_is_limited_to_the_unit)
     for (uint32_t i = 0; i < GPC_COUNT_OF(cases); i++) {
         uint32_t blocks = 0;
         const char *limit = "";
-        gpc_launch_t launch = world_launch(CODE(OP(EXIT)), 1, cases[i].threads);
+        gpc_launch_t launch = world_launch(CODE(EXIT), 1, cases[i].threads);
         world_reset();
         world.machine.warps_per_core = cases[i].warps;
         world.machine.registers_per_core = cases[i].registers;
@@ -365,7 +349,7 @@ TEST(dispatch_skews_the_first_blocks_only)
     world.machine.cores = 4;
     world.machine.start_skew = 9;
     world.machine.blocks_per_core = 1;
-    (void) issues(CODE(OP(NOP), OP(EXIT)), 8, 32);
+    (void) issues(CODE(NOP, EXIT), 8, 32);
     for (uint32_t core = 0; core < 4; core++) {
         gpc_cycle_t first = GPC_NEVER;
         uint32_t of_core = 0;
@@ -387,7 +371,7 @@ TEST(dispatch_skews_the_first_blocks_only)
  * overlap: each waits for its own block. */
 TEST(dispatch_starts_each_block_after_its_cycles)
 {
-    const gpc_instruction_t code[] = {OP(NOP), OP(EXIT)};
+    const gpc_instruction_t code[] = {NOP, EXIT};
     small_core(ROUND_ROBIN, 1);
     world.machine.blocks_per_core = 1;
     world.machine.block_start_cycles = 3;

@@ -5,6 +5,7 @@
  * tCDLR 5, tWR 12, tRTPL 2, two cycles of data a column. */
 #include "dram_world.h"
 #include "queueing.h"
+#include "tests/fresh.h"
 
 enum { ACTIVATE = GPC_DRAM_ACTIVATE, PRECHARGE = GPC_DRAM_PRECHARGE };
 enum { READ = GPC_DRAM_READ_COLUMN, WRITE = GPC_DRAM_WRITE_COLUMN };
@@ -247,12 +248,10 @@ static bool
 sleeps(const char *report)
 {
     const gpc_schedule_t schedule = {.wheel = &wheel};
-    gpc_text_t text;
-    gpc_text_init(&text);
-    bool forgotten = gpc_dram_sleeps_on_work(&dram, &schedule, &text);
-    CHECK_EQUAL_U64(text.bytes != NULL, forgotten);
-    CHECK(!forgotten || strstr(text.bytes, report) != NULL);
-    gpc_text_free(&text);
+    gpc_text_t *text = fresh_text();
+    bool forgotten = gpc_dram_sleeps_on_work(&dram, &schedule, text);
+    CHECK_EQUAL_U64(text->bytes != NULL, forgotten);
+    CHECK(!forgotten || strstr(text->bytes, report) != NULL);
     return forgotten;
 }
 

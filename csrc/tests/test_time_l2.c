@@ -19,7 +19,7 @@ machine_of(uint32_t l2_mhz, uint32_t ports)
     return machine;
 }
 
-static const gpc_instruction_t loads[] = {OP(LOAD, R1, CONSTANT(0), NONE), EXIT};
+static const gpc_instruction_t loads[] = {LOAD(R1, CONSTANT(0)), EXIT};
 
 /* Core cycles in which the warps of a core load a word of a line that the L2 has: without L1s, a request each. */
 static uint64_t
@@ -29,9 +29,7 @@ hits_of(const gpc_machine_t *machine, uint32_t warps)
     CHECK_EQUAL_I64(RUN_PROGRAM(&it, loads, WORDS, 1, 32), 0); /* the line is in the L2 now */
     uint64_t begin = gpc_gpu_cycles(it.gpu);
     CHECK_EQUAL_I64(RUN_PROGRAM(&it, loads, WORDS, 1, 32 * warps), 0);
-    uint64_t cycles = gpc_gpu_cycles(it.gpu) - begin;
-    gpc_gpu_free(it.gpu);
-    return cycles;
+    return gpc_gpu_cycles(it.gpu) - begin;
 }
 
 /* The core issues a load a cycle, and the network delivers it as fast. A bank of p ports whose cycle is c core cycles
@@ -70,7 +68,6 @@ TEST(pipeline_keeps_the_round_trip)
         CHECK_EQUAL_U64(load_to_use(&it, WORDS, 1), machine.dram_round_trip);
         CHECK_EQUAL_U64(load_to_use(&it, WORDS, 1), trips[i]);
         CHECK_EQUAL_U64(load_to_use(&it, WORDS, 0), trips[i] + 1); /* issued between two edges of the network */
-        gpc_gpu_free(it.gpu);
     }
 }
 
@@ -87,7 +84,6 @@ TEST(pipeline_keeps_the_round_trip_for_every_clock)
         bench_t it = bench(&machine, &gpc_protocol_no_l1, WORDS);
         (void) load_to_use(&it, WORDS, 1);
         CHECK_EQUAL_U64(load_to_use(&it, WORDS, 1), machine.l2_round_trip);
-        gpc_gpu_free(it.gpu);
     }
 }
 
@@ -102,6 +98,5 @@ TEST(hit_takes_the_l1s_latency)
         (void) load_to_use(&it, WORDS, 1);
         CHECK_EQUAL_U64(load_to_use(&it, WORDS, 1), latencies[i]);
         CHECK_EQUAL_U64(load_to_use(&it, WORDS, 0), latencies[i]);
-        gpc_gpu_free(it.gpu);
     }
 }

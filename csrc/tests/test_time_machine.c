@@ -1,5 +1,6 @@
 /* test_time_machine.c: how many cycles do launches, controllers' queues and the machine's units take? Computed by hand,
  * on machines of one clock unless a test says otherwise. The name of each test begins with that of its unit. */
+#include "fresh.h"
 #include "gpu_bench.h"
 #include "json.h"
 #include "machine/parts.h"
@@ -19,7 +20,7 @@ one_clock(void)
 }
 
 static const gpc_instruction_t nops[] = {NOP, NOP, NOP, NOP, NOP, EXIT};
-static const gpc_instruction_t loads[] = {OP(LOAD, R1, CONSTANT(0), NONE), OP(MOVE, R2, R1, NONE), EXIT};
+static const gpc_instruction_t loads[] = {LOAD(R1, CONSTANT(0)), MOVE(R2, R1), EXIT};
 
 static uint64_t
 cycles_of(bench_t *it, const gpc_instruction_t *program, uint32_t count, uint32_t grid, uint32_t block)
@@ -32,11 +33,9 @@ cycles_of(bench_t *it, const gpc_instruction_t *program, uint32_t count, uint32_
 static uint64_t
 statistic(const gpc_gpu_t *gpu, const char *path)
 {
-    gpc_text_t text;
-    gpc_text_init(&text);
-    CHECK_EQUAL_I64(gpc_gpu_statistics(gpu, &text), 0);
-    uint64_t value = json_number(text.bytes, path);
-    gpc_text_free(&text);
+    gpc_text_t *text = fresh_text();
+    CHECK_EQUAL_I64(gpc_gpu_statistics(gpu, text), 0);
+    uint64_t value = json_number(text->bytes, path);
     return value;
 }
 
@@ -52,7 +51,6 @@ TEST(launch_takes_its_latency)
         CHECK_EQUAL_U64(cycles_of(&it, nops, GPC_COUNT_OF(nops), 1, 32), latency + 5);
         CHECK_EQUAL_U64(cycles_of(&it, nops, GPC_COUNT_OF(nops), 1, 32), latency + 5);
         CHECK_EQUAL_U64(statistic(it.gpu, "stalls/launch"), 2 * (latency + 16 * 6 - 6 + 15 * latency));
-        gpc_gpu_free(it.gpu);
     }
 }
 
@@ -67,11 +65,9 @@ TEST(launch_begins_at_an_edge_of_all_clocks)
         CHECK_EQUAL_U64(cycles_of(&it, nops, GPC_COUNT_OF(nops), 1, 32), 5);
         CHECK_EQUAL_U64(it.gpu->state->launched, i * 7 * it.gpu->core_clock.period);
     }
-    gpc_gpu_free(it.gpu);
 }
 
-static const gpc_instruction_t forever[] = {
-    {.opcode = GPC_OP_JUMP, .width = 1, .destination = NONE, .a = NONE, .b = NONE, .c = NONE, .target = 0}, EXIT};
+static const gpc_instruction_t forever[] = {TO(0), EXIT};
 
 TEST(launch_ends_when_its_budget_is_exceeded)
 {
@@ -82,7 +78,6 @@ TEST(launch_ends_when_its_budget_is_exceeded)
         bench_t it = bench_made(&setup, WORDS);
         CHECK_EQUAL_I64(RUN_PROGRAM(&it, nops, WORDS, 1, 32), budget < 5 ? GPC_ERROR_BUDGET : 0);
         CHECK_EQUAL_U64(gpc_gpu_cycles(it.gpu), 5);
-        gpc_gpu_free(it.gpu);
     }
 }
 
@@ -101,7 +96,6 @@ TEST(launch_pauses_before_its_cycle)
         CHECK_EQUAL_U64(it.gpu->cores.statistics[0].active_cycles, at);
         CHECK_EQUAL_U64(it.gpu->cores.statistics[1].stall_launch, at);
     }
-    gpc_gpu_free(it.gpu);
 }
 
 /* ---- latency ----------------------------------------------------------------------------------------------------- */
@@ -131,7 +125,6 @@ TEST(latency_is_the_round_trip_at_every_clock)
             bench_t it = bench(&machine, &gpc_protocol_no_l1, WORDS);
             CHECK_EQUAL_U64(load_to_use(&it, WORDS, mhz[i].edge - 1), mhz[i].memory);
             CHECK_EQUAL_U64(load_to_use(&it, WORDS, mhz[i].edge - 1), 347);
-            gpc_gpu_free(it.gpu);
         }
     }
 }
@@ -151,7 +144,6 @@ TEST(trip_takes_the_round_trip_of_a_load)
         machine.fence_trip = trips;
         bench_t it = bench(&machine, &gpc_protocol_no_l1, WORDS);
         CHECK_EQUAL_U64(cycles_of(&it, program, GPC_COUNT_OF(program), 1, 32), 4 + (trips ? 343 : 0) + 1);
-        gpc_gpu_free(it.gpu);
     }
 }
 
@@ -168,7 +160,6 @@ cycles_of_hits(uint32_t ports, uint32_t warps)
     (void) cycles_of(&it, loads, GPC_COUNT_OF(loads), 2, 32);
     uint64_t cycles = cycles_of(&it, loads, GPC_COUNT_OF(loads), 2, 32 * warps);
     CHECK_EQUAL_U64(it.gpu->queues[machine.cores].used, 2 + 1 + 2 * warps); /* and the fill */
-    gpc_gpu_free(it.gpu);
     return cycles;
 }
 
@@ -184,20 +175,20 @@ TEST(bank_takes_as_many_inputs_as_it_has_ports)
 static void
 load_beside_a_fill(uint32_t delay, uint32_t *cycles)
 {
-    const gpc_instruction_t program[] = {SPECIAL(R0, BLOCK_X),
+    const gpc_instruction_t program[] = {READ(R0, BLOCK_X),
                                          OP(MUL, R1, R0, CONSTANT(OWN_CONSTANT)),
                                          OP(SUB, R2, CONSTANT(1), R0),
                                          OP(MUL, R2, R2, CONSTANT(8)),       /* word 512 or 0 */
                                          OP(SLEEP, NONE, CONSTANT(6), NONE), /* the registers are ready */
                                          OP(SLEEP, NONE, R1, NONE),
-                                         SPECIAL(R3, CLOCK),
-                                         OP(LOAD, R1, R2, NONE),
-                                         OP(MOVE, R5, R1, NONE),
-                                         SPECIAL(R4, CLOCK),
+                                         READ(R3, CLOCK),
+                                         LOAD(R1, R2),
+                                         MOVE(R5, R1),
+                                         READ(R4, CLOCK),
                                          OP(SUB, R4, R4, R3),
                                          OP(MUL, R2, R0, CONSTANT(6)),
                                          OP(ADD, R2, R2, CONSTANT(9)), /* word 896 or 960 */
-                                         OP(STORE, NONE, R2, R4),
+                                         STORE(R2, R4),
                                          EXIT};
     gpc_machine_t machine = one_clock();
     bench_t it = bench(&machine, &gpc_protocol_no_l1, WORDS);
@@ -208,7 +199,6 @@ load_beside_a_fill(uint32_t delay, uint32_t *cycles)
         CHECK_EQUAL_I64(gpc_gpu_host_read(it.gpu, it.address + 4 * (896 + 64 * block), 1, &cycles[block]), 0);
         cycles[block] -= 2; /* from load to use */
     }
-    gpc_gpu_free(it.gpu);
 }
 
 /* Memory's line arrives at the bank 460 - 340 cycles after the request that missed. The fill goes before the request
@@ -248,7 +238,6 @@ places_of(uint32_t ports, uint32_t crossing, bool of_bank)
     }
     uint32_t stages = gpc_gpu_service(it.gpu, unit->node)->pipeline_stages;
     gpc_gpu_abort(it.gpu);
-    gpc_gpu_free(it.gpu);
     return of_bank ? sent - ports * stages : sent;
 }
 
@@ -268,10 +257,9 @@ TEST(outbox_is_full_when_pipeline_and_limit_are)
 static void
 check_list(const gpc_gpu_t *gpu, const char *name, uint32_t count, uint64_t sum)
 {
-    gpc_text_t text;
-    gpc_text_init(&text);
-    gpc_gpu_add_busy(gpu, &text);
-    const char *at = strstr(text.bytes, name);
+    gpc_text_t *text = fresh_text();
+    gpc_gpu_add_busy(gpu, text);
+    const char *at = strstr(text->bytes, name);
     REQUIRE(at != NULL);
     uint64_t found = 0;
     uint32_t numbers = 0;
@@ -282,7 +270,6 @@ check_list(const gpc_gpu_t *gpu, const char *name, uint32_t count, uint64_t sum)
     }
     CHECK_EQUAL_U64(numbers, count);
     CHECK_EQUAL_U64(found, sum);
-    gpc_text_free(&text);
 }
 
 /* 12 warps of 3 instructions on core 0 load word 0: one miss and 11 more requests of bank 0, one line of memory. */
@@ -308,7 +295,6 @@ TEST(busy_counts_the_cycles_of_each_unit)
     check_list(it.gpu, "l2", 8, 0);
     check_list(it.gpu, "network", 16 + 8, 0);
     check_list(it.gpu, "dram", 8, 0);
-    gpc_gpu_free(it.gpu);
 
     machine.issue_width = 2;
     machine.l2_ports = 4;
@@ -318,7 +304,6 @@ TEST(busy_counts_the_cycles_of_each_unit)
     CHECK_EQUAL_U64(statistic(it.gpu, "busy/issue/0"), 12 * 3 * 2 / 2);
     CHECK_EQUAL_U64(statistic(it.gpu, "busy/l1/0"), 12);         /* of a word each: 64 bytes pass */
     CHECK_EQUAL_U64(statistic(it.gpu, "busy/l2/0"), 13 * 2 / 4); /* ports */
-    gpc_gpu_free(it.gpu);
 
     /* a request occupies one of 2 banks for bank_cycles, or t_rc from row to row, if that is longer than its
      * transfer */
@@ -329,7 +314,6 @@ TEST(busy_counts_the_cycles_of_each_unit)
         it = bench(&machine, &gpc_protocol_no_l1, WORDS);
         (void) cycles_of(&it, loads, GPC_COUNT_OF(loads), 1, 32);
         check_list(it.gpu, "dram", 8, (model == 2 ? 60u : 40u) / 2);
-        gpc_gpu_free(it.gpu);
     }
 }
 
@@ -359,6 +343,5 @@ TEST(law_of_little_holds_in_every_queue)
             }
         }
         CHECK(statistic(it.gpu, "core/load_latency_cycles") > 0 && statistic(it.gpu, "core/store_latency_cycles") > 0);
-        gpc_gpu_free(it.gpu);
     }
 }

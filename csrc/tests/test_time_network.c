@@ -5,6 +5,7 @@
  * its last flit arrives at g + flits. */
 #include "network_world.h"
 #include "queueing.h"
+#include "tests/fresh.h"
 
 static gpc_tick_t
 cycle(gpc_tick_t cycles)
@@ -17,12 +18,10 @@ static bool
 sleeps(const char *report)
 {
     const gpc_schedule_t schedule = {.wheel = &wheel};
-    gpc_text_t text;
-    gpc_text_init(&text);
-    bool forgotten = gpc_network_sleeps_on_work(&network, &schedule, &text);
-    CHECK_EQUAL_U64(text.bytes != NULL, forgotten);
-    CHECK(!forgotten || strstr(text.bytes, report) != NULL);
-    gpc_text_free(&text);
+    gpc_text_t *text = fresh_text();
+    bool forgotten = gpc_network_sleeps_on_work(&network, &schedule, text);
+    CHECK_EQUAL_U64(text->bytes != NULL, forgotten);
+    CHECK(!forgotten || strstr(text->bytes, report) != NULL);
     return forgotten;
 }
 

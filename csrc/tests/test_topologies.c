@@ -36,7 +36,6 @@ check_atomics(const gpc_machine_t *machine, const char *protocol)
         seen[old < THREADS ? old : 0] = true;
     }
     CHECK(once);
-    gpc_gpu_free(it.gpu);
 }
 
 TEST(every_topology_and_memory_counts_every_thread_once)
@@ -75,7 +74,6 @@ TEST(round_trips_are_the_machines_over_every_topology)
             CHECK_EQUAL_U64(load_to_use(&it, 1024, 1), 340);
             CHECK_EQUAL_U64(load_to_use(&it, 1024, 0), 341); /* half a network cycle late */
         }
-        gpc_gpu_free(it.gpu);
     }
 }
 
@@ -86,7 +84,6 @@ TEST(a_mesh_adds_its_links_in_both_directions)
     bench_t it = bench(&machine, &gpc_protocol_no_l1, 1024);
     /* word 64 is bank 1's, one link to the east */
     CHECK_EQUAL_U64(load_of(&it, WORD_64, 1024, 1), 460 + LINKS * machine.noc_latency * CORE_CYCLES_A_NETWORK_CYCLE);
-    gpc_gpu_free(it.gpu);
 }
 
 TEST(a_row_hit_is_shorter_by_the_activation_alone)
@@ -97,7 +94,6 @@ TEST(a_row_hit_is_shorter_by_the_activation_alone)
     CHECK_EQUAL_U64(load_to_use(&it, 1024, 1), 460);                            /* row closed */
     CHECK_EQUAL_U64(load_to_use(&it, 1024, 1), 340);                            /* L2 hit */
     CHECK_EQUAL_U64(load_of(&it, WORD_512, 1024, 1), 460 - machine.dram_t_rcd); /* two lines later in channel 0 */
-    gpc_gpu_free(it.gpu);
 }
 
 TEST(a_round_trip_shorter_than_the_timings_is_refused)
@@ -109,7 +105,6 @@ TEST(a_round_trip_shorter_than_the_timings_is_refused)
     machine.dram_round_trip = 340 + CLOSED_ROW;
     bench_t it = bench(&machine, &gpc_protocol_no_l1, 1024);
     CHECK_EQUAL_U64(load_to_use(&it, 1024, 1), 372);
-    gpc_gpu_free(it.gpu);
 }
 
 static void
@@ -136,7 +131,6 @@ TEST(conservation_names_the_network_that_lost_messages_or_flits)
         check_loss(&it, "messages sent and not received on network 0 after the launch: 1");
         gpc_network_clear(network);
         CHECK_EQUAL_I64(gpc_gpu_verify(it.gpu), 0); /* the links' flits remain counted */
-        gpc_gpu_free(it.gpu);
     }
 }
 

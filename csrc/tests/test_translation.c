@@ -1,4 +1,5 @@
 /* test_translation.c: translation of addresses by a core (tlb_reach_bytes, tlb_miss_cycles). */
+#include "fresh.h"
 #include "gpu_bench.h"
 #include "machine/parts.h"
 #include "protocols/registry.h"
@@ -46,28 +47,22 @@ TEST(translation_replaces_the_page_used_least_recently)
         uint32_t late;
     } uses[] = {{0, MISS}, {1, MISS}, {0, 0}, {2, MISS}, {0, 0}, {1, MISS}, {0, 0}, {2, MISS}, {1, MISS}};
     gpc_machine_t machine = machine_with(2, MISS);
-    gpc_arena_t arena;
     gpc_translation_t it;
-    gpc_arena_init(&arena, 1u << 16);
-    CHECK_EQUAL_I64(gpc_translation_init(&it, &machine, &arena), 0);
+    CHECK_EQUAL_I64(gpc_translation_init(&it, &machine, fresh_arena()), 0);
     for (uint32_t i = 0; i < GPC_COUNT_OF(uses); i++) {
         CHECK_EQUAL_U64(gpc_translation_late(&it, 0, uses[i].page * GPC_PAGE_BYTES, 1000 * (i + 1)), uses[i].late);
     }
-    gpc_arena_free(&arena);
 }
 
 TEST(translation_makes_later_requests_wait_for_the_rest_of_it)
 {
     gpc_machine_t machine = machine_with(PAGES, MISS);
-    gpc_arena_t arena;
     gpc_translation_t it;
-    gpc_arena_init(&arena, 1u << 16);
-    CHECK_EQUAL_I64(gpc_translation_init(&it, &machine, &arena), 0);
+    CHECK_EQUAL_I64(gpc_translation_init(&it, &machine, fresh_arena()), 0);
     CHECK_EQUAL_U64(gpc_translation_late(&it, 0, 0, 100), MISS);
     CHECK_EQUAL_U64(gpc_translation_late(&it, 0, 128, 110), MISS - 10);
     CHECK_EQUAL_U64(gpc_translation_late(&it, 0, 128, 100 + MISS), 0);
     CHECK_EQUAL_U64(gpc_translation_late(&it, 1, 128, 200), MISS); /* another core's */
-    gpc_arena_free(&arena);
 }
 
 TEST(translation_that_misses_makes_a_load_later)
@@ -76,7 +71,6 @@ TEST(translation_that_misses_makes_a_load_later)
     bench_t it = bench(&machine, gpc_protocol_find("no-l1"), WORDS);
     CHECK_EQUAL_U64(load_of(&it, 0, WORDS, 1), machine.dram_round_trip + MISS);
     CHECK_EQUAL_U64(load_of(&it, 0, WORDS, 1), L2_HIT);
-    gpc_gpu_free(it.gpu);
 }
 
 TEST(translation_needs_a_reach_and_a_cost)
@@ -86,6 +80,5 @@ TEST(translation_needs_a_reach_and_a_cost)
         bench_t it = bench(&machine, gpc_protocol_find("no-l1"), WORDS);
         CHECK(!gpc_translation_exists(&it.gpu->translation));
         CHECK_EQUAL_U64(load_of(&it, 0, WORDS, 1), machine.dram_round_trip);
-        gpc_gpu_free(it.gpu);
     }
 }

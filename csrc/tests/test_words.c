@@ -47,8 +47,8 @@ check_load(bench_t *it, uint32_t word, uint32_t latency)
     CHECK(measured >= latency && measured <= latency + EDGE);
 }
 
-static const gpc_instruction_t load_word_2[] = {OP(LOAD, R1, CONSTANT(2), NONE), OP(MOVE, R2, R1, NONE), EXIT};
-static const gpc_instruction_t store_word_0[] = {OP(STORE, NONE, CONSTANT(0), CONSTANT(3)), EXIT};
+static const gpc_instruction_t load_word_2[] = {LOAD(R1, CONSTANT(2)), MOVE(R2, R1), EXIT};
+static const gpc_instruction_t store_word_0[] = {STORE(CONSTANT(0), CONSTANT(3)), EXIT};
 
 /* After a store to word 0: lines that memory reads for the store, and by the ends of a load of word 0 and one of word
  * 1. */
@@ -62,7 +62,6 @@ check_after_store(uint32_t masks, uint32_t sector, const uint32_t *reads, const 
         check_load(&it, word, latencies[word]);
         CHECK_EQUAL_U64(memory_of(it.gpu).reads, reads[1 + word]);
     }
-    gpc_gpu_free(it.gpu);
 }
 
 /* An answer with the line needs all of its words. */
@@ -96,7 +95,6 @@ TEST(a_miss_fetches_and_brings_the_sector_that_it_needs)
     check_load(&it, 2, L2_HIT + MEMORY - SHORTER);
     check_load(&it, 2, L2_HIT - SHORTER);
     CHECK_EQUAL_U64(memory_of(it.gpu).reads, 4);
-    gpc_gpu_free(it.gpu);
 }
 
 /* Banks and rows: a column access for each burst of the sectors. */
@@ -108,7 +106,6 @@ TEST(banks_of_memory_access_the_columns_of_a_sector)
         bench_t it = bench(&machine, gpc_protocol_find("no-l1"), WORDS);
         CHECK_EQUAL_I64(RUN_PROGRAM(&it, load_word_2, WORDS, 1, 1), 0);
         CHECK_EQUAL_U64(memory_of(it.gpu).busy_cycles, (sector ? sector : 128) / PINS);
-        gpc_gpu_free(it.gpu);
     }
 }
 
@@ -125,7 +122,6 @@ TEST(an_l1_that_lacks_a_sector_asks_the_l2_for_it)
     check_load(&it, 2, hit);
     check_load(&it, 3, hit);
     CHECK_EQUAL_U64(gpc_gpu_words_traffic(it.gpu).messages, 2);
-    gpc_gpu_free(it.gpu);
 }
 
 /* Every core asks for a sector that the L2 lacks: it is read once. */
@@ -136,7 +132,6 @@ TEST(requests_join_a_read_that_is_under_way)
     uint64_t before = memory_of(it.gpu).reads;
     CHECK_EQUAL_I64(RUN_PROGRAM(&it, load_word_2, WORDS, 16, 32), 0);
     CHECK_EQUAL_U64(memory_of(it.gpu).reads, before + 1);
-    gpc_gpu_free(it.gpu);
 }
 
 /* With a memory queue of one place. */

@@ -14,15 +14,15 @@ enum { WORDS = 1 << 19, FIRST = 20000, MOST = 200000 }; /* events before the fir
 
 /* Every thread loads and stores words of all channels for ever; memory is larger than the L2. */
 static const gpc_instruction_t traffic[] = {
-    SPECIAL(R0, THREAD_X),
-    SPECIAL(R1, BLOCK_X),
+    READ(R0, THREAD_X),
+    READ(R1, BLOCK_X),
     OP(MUL, R1, R1, CONSTANT(0)),
     OP(ADD, R0, R0, R1),
-    OP(LOAD, R2, R0, NONE),
-    OP(STORE, NONE, R0, R2),
+    LOAD(R2, R0),
+    STORE(R0, R2),
     OP(ADD, R0, R0, CONSTANT(1)),
     OP(AND, R0, R0, CONSTANT(2)),
-    {.opcode = GPC_OP_JUMP, .width = 1, .destination = NONE, .a = NONE, .b = NONE, .c = NONE, .target = 4},
+    TO(4),
     EXIT,
 };
 
@@ -83,7 +83,6 @@ check_report(const char *protocol, bool (*disturb)(gpc_gpu_t *gpu), const char *
     CHECK(gpc_gpu_instructions(gpu) > instructions);
     printf("# after %llu core cycles and %llu instructions: %s\n", (unsigned long long) (gpc_gpu_clock(gpu) - since),
            (unsigned long long) (gpc_gpu_instructions(gpu) - instructions), gpc_gpu_error_text(gpu));
-    gpc_gpu_free(gpu);
 }
 
 /* ---- units that forget their work -------------------------------------------------------------------------------- */
@@ -231,7 +230,6 @@ TEST(a_machine_in_order_is_not_reported)
     for (uint32_t i = 0; i < GPC_COUNT_OF(protocols); i++) {
         gpc_gpu_t *gpu = begin(protocols[i]);
         CHECK_EQUAL_I64(gpc_gpu_run(gpu, 60000), GPC_RUN_MORE);
-        gpc_gpu_free(gpu);
     }
 }
 
@@ -241,5 +239,4 @@ TEST(without_checks_nothing_looks)
     CHECK_EQUAL_I64(launch_program(&it, add_and_store, GPC_COUNT_OF(add_and_store), 4096, 4, 64), 0);
     CHECK_EQUAL_U64(it.gpu->state->looks_at, GPC_NEVER);
     gpc_gpu_abort(it.gpu);
-    gpc_gpu_free(it.gpu);
 }

@@ -40,6 +40,7 @@ from gpucoh.cli.options import (
 )
 from gpucoh.cuda import hip
 from gpucoh.cuda.building import Built, build
+from gpucoh.cuda.cut import Cut, launches
 from gpucoh.cuda.module import check_warps
 from gpucoh.cuda.programs import Capture, Outcome, run_program
 from gpucoh.device.gpu import GPU, absolute, protocols
@@ -133,6 +134,19 @@ def cuda_command(
             help="Also trace the run and write its timeline, FILE.html or FILE.pftrace.",
         ),
     ] = None,
+    timed: Annotated[
+        str | None,
+        typer.Option(
+            "--launches",
+            metavar="3,7-9",
+            help="Simulate only these launches, counted from 0. The others compute their values without time, "
+            "in a fraction of the processor's, and leave the caches empty. Default: all.",
+        ),
+    ] = None,
+    until: Annotated[
+        int | None,
+        typer.Option("--until", metavar="LAUNCH", help="End the program after this launch."),
+    ] = None,
     as_json: JsonOption = False,
 ) -> None:
     """Run a CUDA or HIP program, its main included, on the simulated GPU; words behind -- are the program's arguments.
@@ -153,10 +167,13 @@ def cuda_command(
       gpucoh cuda locks.cu -p ./mine.c --check --profile
 
       gpucoh cuda --hip reduction.cpp -m fermi
+
+      gpucoh cuda solver.cu --launches 20-22 --until 22
     """
+    cut = Cut(launches(timed), None if until is None else natural("--until", until, smallest=0))
     flags = [f"-D{one}" for one in defines or ()] + [f"-I{one}" for one in includes or ()]
     setting = _setting(machine_id, pairs("--set", changes))
-    setting |= {"consistency": consistency, "seed": seed, "check": check}
+    setting |= {"consistency": consistency, "seed": seed, "check": check, "cut": cut}
     chosen = [absolute(one) for one in lists(protocol, ["tc-weak"], list(protocols()))]
     if len(chosen) > 1 and (profile or trace):
         raise ConfigError("--profile and --trace are of a run under one protocol")

@@ -20,11 +20,13 @@ from typing import Any, NoReturn
 
 from gpucoh.base.errors import Error
 from gpucoh.base.processes import end_with, leave_no_core
+from gpucoh.cuda.cut import Estimate
 from gpucoh.cuda.module import Module
 from gpucoh.cuda.programs import Failure, Launch, Order, Started
 from gpucoh.cuda.runtime import Runtime
 from gpucoh.device import unread
 from gpucoh.device.gpu import GPU, VERSION
+from gpucoh.device.kernels import Extents
 from gpucoh.device.recording import LARGEST_INTERVAL
 from gpucoh.results.runs import RunResult
 from gpucoh.results.series import Series
@@ -57,6 +59,12 @@ class Child:
         self._trace = self._observers.enter_context(self.gpu.trace()) if order.trace else None
         self.libc = ctypes.CDLL(None)
         self.device: Runtime | None = None
+        self._estimate = Estimate(_say, self._resident)
+        self.gpu.progress = self._estimate.progress
+
+    def _resident(self) -> int:
+        blocks = [int(one["blocks"]) for one in self.gpu.occupancy.values()]
+        return max(blocks, default=0) * int(self.gpu.machine.cores)
 
     def write(self, record: object) -> None:
         """Write a record for the process that waits."""
@@ -65,13 +73,17 @@ class Child:
             with self.order.results.open("ab") as file:
                 pickle.dump(record, file)
 
-    def launched(
-        self, kernel: str, grid: tuple[int, int, int], block: tuple[int, int, int]
-    ) -> None:
-        """Record a launch."""
-        self.write(
-            Launch(kernel, grid, block, self.gpu.stats().of_a_run(), dict(self.gpu.occupancy))
-        )
+    def launched(self, kernel: str, grid: Extents, block: Extents, number: int) -> None:
+        """Record a launch; the program may end with it."""
+        cut = self.order.cut
+        self._estimate.launched(number)
+        if cut.times(number):
+            stats, occupancy = self.gpu.stats().of_a_run(), dict(self.gpu.occupancy)
+            self.write(Launch(kernel, grid, block, stats, occupancy, number))
+        if cut.until is not None and number >= cut.until:
+            self.libc.fflush(None)
+            _say(f"--until {cut.until}: the program was ended after this launch")
+            self.finish(0)
 
     def fail(self, text: str, kind: str) -> NoReturn:
         """End the program with an error of the simulation or of a call."""
@@ -169,7 +181,9 @@ def main(place: str, lifeline: str) -> NoReturn:
         modules = [Module((path.read_text(encoding="utf-8"), name)) for path, name in order.ptx]
     except Error as error:
         child.fail(str(error), type(error).__name__)
-    child.device = Runtime(child.gpu, modules, runtime, child.launched, child.fail, child.finish)
+    child.device = Runtime(
+        child.gpu, modules, runtime, child.launched, child.fail, child.finish, order.cut
+    )
     try:
         program = ctypes.CDLL(str(order.library), mode=os.RTLD_LAZY)
     except OSError as error:  # a library that it needs
@@ -197,6 +211,10 @@ class _Output(io.TextIOBase):
 
 
 def _show(message: Any, *place: Any, **more: Any) -> None:
+    _say(str(message))
+
+
+def _say(message: str) -> None:
     """A note as one line on standard error."""
     with contextlib.suppress(OSError):  # the program has closed it
         os.write(2, f"gpucoh: {message}\n".encode(errors="surrogateescape"))

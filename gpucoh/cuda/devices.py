@@ -15,6 +15,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from gpucoh.cuda.cut import Cut
 from gpucoh.cuda.memory import Memory
 from gpucoh.device.kernels import Extents, Kernel, joined, rounds
 
@@ -40,19 +41,24 @@ class Devices:
     memory : Memory
         Its shared memory is copied when kernels begin and end.
     launched : callable
-        Called after kernels have run with their names, grid and block.
+        Called after kernels have run with their names, grid and block, and the number of the last one.
     lock : threading.RLock
         Of the calls; a thread that awaits others gives it up.
+    cut : Cut
+        Which kernels are simulated with time.
     """
 
     def __init__(
         self,
         gpu: Any,
         memory: Memory,
-        launched: Callable[[str, Extents, Extents], None],
+        launched: Callable[[str, Extents, Extents, int], None],
         lock: threading.RLock,
+        cut: Cut,
     ) -> None:
-        self.gpu, self._memory, self._launched = gpu, memory, launched
+        self.gpu, self._memory, self._launched, self._cut = gpu, memory, launched, cut
+        self._numbers: dict[Kernel, int] = {}  # of kernels that wait
+        self._count = 0
         self.count = int(gpu.machine.gpus)
         self._waiting: list[Kernel] = []
         self._awaited: dict[int, tuple[Kernel, ...]] = {}  # stream -> what its next kernel follows
@@ -70,9 +76,19 @@ class Devices:
         self, kernel: Any, device: int, stream: int, grid: Extents, block: Extents, **more: Any
     ) -> None:
         """Launch a kernel; its arguments are ``more``."""
+        functional = not self._cut.times(self._count)
         with self.gpu.collected() as found:
-            self.gpu.launch(kernel, grid=grid, block=block, device=self.number(device), **more)
+            self.gpu.launch(
+                kernel,
+                grid=grid,
+                block=block,
+                device=self.number(device),
+                functional=functional,
+                **more,
+            )
         self._waiting.append(replace(found[0], after=self._awaited.pop(stream, ())))
+        self._numbers[self._waiting[-1]] = self._count
+        self._count += 1
         if self.count == 1:
             self.run()
 
@@ -130,7 +146,8 @@ class Devices:
         for one in self._recorded:
             one.cycles = max([one.cycles, *(ends[k] for k in one.kernels if k in ends)])
             one.kernels = tuple(k for k in one.kernels if k not in ends)
-        self._launched(joined(together).name, together[0].grid, together[0].block)
+        last = max(self._numbers.pop(kernel) for kernel in together)
+        self._launched(joined(together).name, together[0].grid, together[0].block, last)
 
     # ---- events
 

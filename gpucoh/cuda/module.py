@@ -14,7 +14,7 @@ import numpy as np
 from gpucoh.base.doors import public
 from gpucoh.base.errors import ConfigError, KernelError
 from gpucoh.base.quoting import quoted
-from gpucoh.cuda import compiler
+from gpucoh.cuda import compiler, translations
 from gpucoh.cuda.arguments import bytes_of, expanded
 from gpucoh.device.arrays import Array
 from gpucoh.lang.assemble import disassemble
@@ -171,7 +171,10 @@ class Module:
         """The program of a kernel; translated once."""
         with self._translating:
             if name not in self._translations:
-                self._translations[name] = translate(self._parsed, name, self.shown(name))
+                self._translations[name] = translations.kept(
+                    (self.name, name, self.ptx),
+                    lambda: translate(self._parsed, name, self.shown(name)),
+                )
             return self._translations[name]
 
     def parameters(self, name: str) -> list[Variable]:

@@ -17,6 +17,7 @@ from typing import Any, Literal
 from gpucoh.base.errors import SimulationError
 from gpucoh.base.processes import NO_LIMITS, Limits, kind_of_end, signal_name
 from gpucoh.cuda.building import Built
+from gpucoh.cuda.cut import WHOLE, Cut
 from gpucoh.device.recording import LARGEST_INTERVAL, launch_row
 from gpucoh.results.runs import RunResult
 from gpucoh.results.series import Series, counter_row
@@ -52,6 +53,7 @@ class Order:
     check: bool | str
     budget: int
     deadlock_after: int
+    cut: Cut = WHOLE
     changed: tuple[str, ...] = ()
     profile: bool = False
     trace: Path | None = None
@@ -60,13 +62,14 @@ class Order:
 
 @dataclass(frozen=True)
 class Launch:
-    """One launch of a program that has ended, with the statistics of the program up to its end."""
+    """One launch of a program that has ended, with the statistics of the program up to its end, and its number."""
 
     kernel: str
     grid: tuple[int, int, int]
     block: tuple[int, int, int]
     stats: Stats
     occupancy: Mapping[str, Any]
+    number: int
 
 
 @dataclass(frozen=True)
@@ -234,9 +237,9 @@ def _rescued(
 ) -> RunResult:
     """The result of the launches that ended before a crash."""
     rows, before = [], first.stats
-    for number, one in enumerate(launches):
+    for one in launches:
         rows.append(
-            launch_row(number, one.kernel, one.grid, one.block)
+            launch_row(one.number, one.kernel, one.grid, one.block)
             | {"begin": before["cycles"]}
             | counter_row(one.stats - before)
         )

@@ -11,9 +11,11 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from gpucoh.base.errors import ConfigError, Error, Note
+from gpucoh.cuda.cut import Cut
 from gpucoh.cuda.devices import Devices
 from gpucoh.cuda.memory import Allocation, Memory, OutOfBounds
 from gpucoh.cuda.module import Module, RawKernel
+from gpucoh.device.kernels import Extents
 from gpucoh.device.launches import check_resident, occupancy
 
 __all__ = ["Runtime"]
@@ -67,11 +69,13 @@ class Runtime:
     library : ctypes.CDLL
         The compiled runtime.c.
     launched : callable
-        Called after each launch with the kernel's name, grid and block.
+        Called after each launch with the kernel's name, grid and block, and its number.
     fail : callable
         Called with an error that ends the program, and its kind; it does not return.
     end : callable
         Called with the exit status of a program that ends at once; it does not return.
+    cut : Cut
+        Which launches are simulated with time.
 
     Attributes
     ----------
@@ -84,14 +88,15 @@ class Runtime:
         gpu: Any,
         modules: list[Module],
         library: ctypes.CDLL,
-        launched: Callable[[str, tuple[int, int, int], tuple[int, int, int]], None],
+        launched: Callable[[str, Extents, Extents, int], None],
         fail: Callable[[str, str], NoReturn],
         end: Callable[[int], NoReturn],
+        cut: Cut,
     ) -> None:
         self.gpu = gpu
         self.lock = threading.RLock()
         self.memory = Memory(gpu)
-        self.devices = Devices(gpu, self.memory, launched, self.lock)
+        self.devices = Devices(gpu, self.memory, launched, self.lock, cut)
         self._modules = modules
         self._fail, self.end = fail, end
         self.settle, self.record, self.after = (

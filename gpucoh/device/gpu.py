@@ -408,6 +408,7 @@ class GPU(Launching):
         deadlock_after: int | None = None,
         shared: int | None = None,
         device: int | None = None,
+        functional: bool = False,
     ) -> None:
         """Run a kernel to completion; ``kernel[grid, block](*args)`` is the same on the GPU of the arguments.
 
@@ -432,6 +433,9 @@ class GPU(Launching):
         device : int, optional
             The GPU of a machine of several (``gpus``), on whose cores the blocks run; by default the blocks run on all
             GPUs. Launches on several GPUs run at the same time in a block of :meth:`concurrent`.
+        functional : bool, optional
+            Compute the values alone: accesses are performed in memory at once, and take no time. Nothing of the launch
+            is counted, observed or checked, and the next launch begins with empty caches.
 
         Raises
         ------
@@ -480,14 +484,10 @@ class GPU(Launching):
                 1 if device is None else self.machine.gpus,
             )
         given = kernel.arguments(self, program, grid3, args, device)
-        own = kernel.local_bytes
-        if not own:
-            self.launch_program(
-                program, grid3, block3, given, placement, deadlock_after, device=device
-            )
-            return
-        every = math.prod(grid3) * threads
-        local = self.zeros(every * own // 4, np.uint32, name=f"local memory of {kernel.name}")
+        own, local = kernel.local_bytes, None
+        if own:
+            words = math.prod(grid3) * threads * own // 4
+            local = self.zeros(words, np.uint32, name=f"local memory of {kernel.name}")
         self.launch_program(
             program,
             grid3,
@@ -495,9 +495,10 @@ class GPU(Launching):
             given,
             placement,
             deadlock_after,
-            (local.address, own),
+            (0, 0) if local is None else (local.address, own),
             device,
             frees=local,
+            functional=functional,
         )
 
     def _note_occupancy(self, program: Program, threads: int) -> None:

@@ -39,6 +39,8 @@ class Kernel:
         What is freed when the kernel has ended.
     arguments : object
         What owns the memory of the constants' addresses.
+    functional : bool
+        Whether it computes values alone, without time or caches; those of one launch agree.
     """
 
     program: Program
@@ -53,6 +55,7 @@ class Kernel:
     local: tuple[int, int] = (0, 0)
     frees: Array | None = None
     arguments: object = None
+    functional: bool = False
 
     def follows(self, other: Kernel) -> bool:
         """Whether it begins after the end of a kernel that was launched before it."""
@@ -124,7 +127,8 @@ def rounds(kernels: Sequence[Kernel], may_follow: bool) -> list[list[Kernel]]:
         behind = follows and (
             not may_follow or any(readonly for _, _, readonly, *_ in kernel.slots)
         )
-        full = len(found[-1]) == MOST or instructions >= MOST_INSTRUCTIONS
+        differs = any(kernel.functional != other.functional for other in found[-1])
+        full = differs or len(found[-1]) == MOST or instructions >= MOST_INSTRUCTIONS
         if found[-1] and (full or behind):
             found.append([])
         found[-1].append(kernel)

@@ -81,6 +81,7 @@ class Launching(Observing):
         local: tuple[int, int] = (0, 0),
         device: int | None = None,
         frees: Array | None = None,
+        functional: bool = False,
     ) -> None:
         """Run machine code to completion, as :meth:`gpucoh.GPU.launch` does after compiling the kernel.
 
@@ -109,6 +110,7 @@ class Launching(Observing):
             local=local,
             frees=frees,
             arguments=args,
+            functional=bool(functional),
         )
         if self._collected is None:
             self.launch_kernels([kernel])
@@ -166,14 +168,17 @@ class Launching(Observing):
             if self._launch is not None:
                 raise SimulationError("a launch while a launch is running")
             self._launch = mine
-            if self._tracer:
+            timed = not kernels[0].functional
+            if self._tracer and timed:
                 self._tracer.begin_launch(program, joined_slots(complete))
             core.deadlock_after(min(kernel.deadlock_after for kernel in kernels))
             for number in range(len(kernels)):
                 after = sum(1 << k for k in range(number) if kernels[k] in kernels[number].after)
                 self._give(core, complete[number], after, number + 1 < len(kernels))
             begun = True
-            if self._recorder:
+            if self._recorder and not timed:
+                self._recorder.leave_out_launch()
+            elif self._recorder:
                 self._recorder.begin_launch(program.name, kernels[0].grid, kernels[0].block)
                 core.pause_at(self._recorder.pause)
             with self.clock.phase("core"):
@@ -188,7 +193,7 @@ class Launching(Observing):
             if self._launch is mine:
                 self._launch = None
             if begun:
-                self._end_launch(program)
+                self._end_launch(program, timed)
         for kernel in kernels:
             if kernel.frees is not None:
                 kernel.frees.free()
@@ -214,12 +219,13 @@ class Launching(Observing):
             on_gpu=0 if kernel.device is None else kernel.device + 1,
             after=after,
             more=more,
+            functional=kernel.functional,
             spilled_registers=spilled_registers(self.machine, program, math.prod(kernel.block)),
             barrier_words=program.barrier_words,
         )
 
-    def _end_launch(self, program: Program) -> None:
-        if self._recorder:
+    def _end_launch(self, program: Program, timed: bool) -> None:
+        if self._recorder and timed:
             self._recorder.end_launch()
         self._print(program)
 

@@ -306,6 +306,8 @@ class Protocol:
         Whether its messages and lines carry timestamps of the machine's ``timestamp_bits``.
     dies : int
         Dies of the machines on which the explorer and the random tester run it.
+    gpus : int
+        GPUs of the same.
     scopes : bool
         Whether it distinguishes scopes; else an access of scope cta is as one of scope gpu.
     release_travels : bool
@@ -332,6 +334,7 @@ class Protocol:
     options: Mapping[str, Option]
     keeps_time: bool
     dies: int
+    gpus: int
     scopes: bool
     release_travels: bool
     weak_outcomes: tuple[str, ...]
@@ -361,6 +364,7 @@ class Protocol:
             options={item["name"]: _option(item) for item in data["options"]},
             keeps_time=bool(data["keeps_time"]),
             dies=int(data.get("dies", 1)),
+            gpus=int(data.get("gpus", 1)),
             scopes=bool(data["scopes"]),
             release_travels=bool(data["release_travels"]),
             weak_outcomes=tuple(declared["weak_outcomes"]),
@@ -463,6 +467,7 @@ class Protocol:
             "options": list(self.json["options"]),
             "keeps_time": self.keeps_time,
             "dies": self.dies,
+            "gpus": self.gpus,
             "scopes": self.scopes,
             "release_travels": self.release_travels,
             "declared": dict(self.json["declared"]),

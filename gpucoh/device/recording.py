@@ -39,6 +39,7 @@ class Recorder:
         self._interval_before = self._interval_begin = self._launch_begin = self._stats()
         self._intervals: list[Row] = []
         self._launches: list[tuple[Row, Stats]] = []
+        self._left_out = 0
         self._launch: Row = {}
 
     @property
@@ -57,7 +58,12 @@ class Recorder:
         self, kernel: str, grid: tuple[int, int, int], block: tuple[int, int, int]
     ) -> None:
         """Note which launch begins."""
-        self._launch = launch_row(len(self._launches), kernel, grid, block)
+        number = len(self._launches) + self._left_out
+        self._launch = launch_row(number, kernel, grid, block)
+
+    def leave_out_launch(self) -> None:
+        """Count a launch without time, which has a number and no row."""
+        self._left_out += 1
 
     def end_launch(self) -> None:
         """Note the statistics at the end of a launch."""

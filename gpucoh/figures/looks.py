@@ -37,7 +37,7 @@ SLOTS = 6 * len(_SHADES)
 # Protocols of this table are told apart in every figure; others take slots that it leaves free. The first slots of the
 # families: 0 baselines, 6 invalidation, 12 timestamps, 18 DeNovo, 24 scoped synchronisation, 30 others.
 _PROTOCOL_SLOTS = {
-    "no-l1": 0, "no-coh": 1, "ideal": 2, "sc-ideal": 3,
+    "no-l1": 0, "no-coh": 1, "ideal": 2, "sc-ideal": 3, "ideal-dies": 4,
     "mesi": 6, "gpu-vi": 7, "gpu-vini": 8, "mesi-wt": 10,
     "tc-strong": 12, "tc-weak": 13, "rcc-wo": 15, "rcc-sc": 17,
     "denovo-drf": 18, "denovo-ro": 19, "denovo-hrf": 20,

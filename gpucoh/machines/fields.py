@@ -17,6 +17,7 @@ SCHEDULERS = ("loose_round_robin", "greedy_then_oldest")
 TOPOLOGIES = ("crossbar", "mesh", "star")
 DRAM_MODELS = ("fixed", "fr_fcfs", "closed")
 PAGE_PLACEMENTS = ("interleave", "first_touch")
+LINKS = ("joined", "split")
 PLACEMENTS = ("round_robin", "first_free", "static", "rotating")
 REPLACEMENTS = tuple(
     re.findall(
@@ -31,6 +32,7 @@ WORDS = {
     "topology": TOPOLOGIES,
     "dram_model": DRAM_MODELS,
     "placement_of_pages": PAGE_PLACEMENTS,
+    "links": LINKS,
     "l1_replacement": REPLACEMENTS,
     "l2_replacement": REPLACEMENTS,
 }

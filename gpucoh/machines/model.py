@@ -133,6 +133,7 @@ class Machine:
     die_bytes: int = 0
     gpu_latency: int = 0
     gpu_bytes: int = 0
+    links: str = "joined"
     l2_ports: int = 1
     l2_mhz: int
     l2_round_trip: int

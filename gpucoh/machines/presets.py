@@ -58,6 +58,7 @@ _BEYOND_L2: Preset = {
     "die_bytes": (0, "not used: one die"),
     "gpu_latency": (0, "not used: one GPU"),
     "gpu_bytes": (0, "not used: one GPU"),
+    "links": ("joined", "inferred: one order over a link"),
     "sector_bytes": (0, "inferred: the papers have whole lines"),
     "l2_byte_masks": (0, "inferred: the papers' L2s fetch the line of a store that misses"),
     "tlb_reach_kib": (0, "inferred: no paper has translation"),

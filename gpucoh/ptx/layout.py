@@ -56,6 +56,10 @@ class Layout:
     reduction_at: int = 0
     reduction_bytes: int = 0
 
+    def __getstate__(self) -> dict[str, object]:
+        """What launches need: not the module, of which translations alone have need."""
+        return vars(self) | {"module": None, "kernel": None}
+
     def __post_init__(self) -> None:
         self.parameter_at, self.parameter_bytes = placed(self.kernel.parameters)
         shared = _named_by(self.module, self.kernel)

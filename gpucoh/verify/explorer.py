@@ -67,6 +67,7 @@ def explore(
     protocol : str or Choice
         The protocol, with options in brackets.
     program : Program
+        If it names no GPU, and the protocol is explored on several, scope gpu is scope sys.
     consistency : str, optional
         Consistency rule; the protocol's own by default.
     evictions : int
@@ -102,6 +103,8 @@ def explore(
     orders, scopes = binding.isa()["orders"], binding.isa()["scopes"]
     atomics = binding.isa()["atomics"]
     atomics = {**atomics, "FADD": atomics["ADD"] | _F64}
+    if choice.protocol.gpus > 1 and not any(thread.gpu for thread in program.threads):
+        scopes = {**scopes, "GPU": scopes["SYS"]}  # the program takes the GPUs for one
     threads = [
         (
             thread.core,

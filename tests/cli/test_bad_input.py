@@ -1,7 +1,6 @@
 """Does every error of a command line or of a named file give one plain line and status 2?"""
 
 import json
-import os
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -13,22 +12,6 @@ from gpucoh.runs.grids import read_sweep
 from products import rows, share
 
 COPY = ("run", "vec-cpy", "-p", "ideal", "--scale", "tiny")
-
-
-@pytest.fixture
-def refused(cli):
-    """Carry out a command line in an empty folder that must be refused: what it says."""
-
-    def carry_out(*arguments):
-        before = sorted(os.listdir())
-        status, out, message = cli(*arguments)
-        assert (status, out) == (2, "")
-        assert message.startswith("gpucoh: ")
-        assert message.count("\n") == 1
-        assert sorted(os.listdir()) == before
-        return message
-
-    return carry_out
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ import re
 import numpy as np
 import pytest
 
-from core_api.programs import ISA, Assembler, endless, finish, increment, make_gpu, small_machine
+from core_api.programs import ISA, endless, finish, increment, make_gpu, small_machine
 from gpucoh import _core
 from gpucoh.base.errors import BudgetError, ConfigError, KernelError, SimulationError
 from products import rows, share
@@ -232,35 +232,6 @@ def test_a_launch_that_cannot_run_is_refused_and_leaves_the_gpu_usable(changes):
         increment().launch(gpu, address, 256, **changes)
     increment().launch(gpu, address, 256)
     finish(gpu)
-
-
-def test_a_program_that_falls_off_its_end_is_refused():
-    gpu = make_gpu()
-    asm = Assembler()
-    asm.add("NOP")
-    with pytest.raises(KernelError):
-        asm.launch(gpu, gpu.allocate(4), 4)
-
-
-def test_a_jump_out_of_the_program_is_refused():
-    gpu = make_gpu()
-    asm = Assembler()
-    asm.add("JUMP", target=100)
-    asm.add("EXIT")
-    with pytest.raises(KernelError):
-        asm.launch(gpu, gpu.allocate(4), 4)
-
-
-def test_a_store_to_a_read_only_buffer_is_refused():
-    gpu = make_gpu()
-    address = gpu.allocate(256)
-
-    def launch_and_finish():
-        increment().launch(gpu, address, 256, buffers=[(address, 256, True, "x")])
-        finish(gpu)
-
-    with pytest.raises(KernelError):
-        launch_and_finish()
 
 
 def test_a_kernel_that_never_ends_meets_its_budget_and_leaves_the_gpu_usable():

@@ -21,8 +21,10 @@ SCOPED = (
 
 
 @functools.cache
-def machine_of(gpus: int) -> gpucoh.Machine:
+def machine_of(gpus: int, links: str = "joined") -> gpucoh.Machine:
     link = {"die_latency": 40, "die_bytes": 32, "gpu_latency": 300, "gpu_bytes": 16}
+    if links == "split":  # narrow, so that messages wait
+        link |= {"die_bytes": 2, "gpu_bytes": 2, "links": links}
     return gpucoh.machine("fermi").replace(dies=2 * gpus, gpus=gpus, page_kib=4, **link)
 
 
@@ -101,9 +103,11 @@ def test_more_gpus_than_the_machine_has_are_refused_where_it_has_several() -> No
     assert run_test(three, "mesi", runs=20).ok
 
 
-@pytest.mark.parametrize(("protocol", "place"), share(ALL, PLACES, one_in=8))
-def test_no_outcome_is_forbidden_on_dies_and_gpus(protocol: str, place: str) -> None:
-    machine = machine_of(2 if place == "gpus" else 1)
+@pytest.mark.parametrize(
+    ("protocol", "place", "links"), share(ALL, PLACES, ("joined", "split"), one_in=16)
+)
+def test_no_outcome_is_forbidden_on_dies_and_gpus(protocol: str, place: str, links: str) -> None:
+    machine = machine_of(2 if place == "gpus" else 1, links)
     for name in SCOPED:
         result = run_test(placed(find(name), place), protocol, machine=machine, runs=60)
         assert result.ok, (name, result.forbidden, result.reason)

@@ -287,13 +287,8 @@ def test_reproduce_draws_a_figure_with_its_numbers(tmp_path, capsys):
         one_in=4,
     ),
 )
-def test_bad_input_is_one_line_and_status_2(arguments, message, tmp_path, monkeypatch, capsys):
-    monkeypatch.chdir(tmp_path)
-    status = call(arguments)
-    out = capsys.readouterr()
-    assert (status, out.out) == (2, "")
-    assert message in out.err
-    assert out.err.count("\n") == 1
+def test_bad_input_is_one_line_and_status_2(arguments, message, refused):
+    assert message in refused(*arguments)
 
 
 def test_a_verdict_is_as_the_interface_says(verdicts):

@@ -176,6 +176,7 @@ def test_toml_may_name_a_base(tmp_path):
                 "memory_units = 2 with dies = 4; allowed: 0, 1 or one a die",
             ),
             ({"placement_of_pages": "last_touch"}, "is not one of interleave or first_touch"),
+            ({"links": "both"}, "is not one of joined or split"),
             ({"l1_kib": "32 parsecs"}, "the unit is not one of B, KiB"),
         ],
         one_in=4,

@@ -380,11 +380,11 @@ def test_a_file_whose_name_does_not_end_in_c_is_refused(name):
         resolve(name)
 
 
-def test_two_beginnings_are_refused(capsys):
-    assert call(["new-protocol", "mine", "--leases", "--owners"]) == 2
-    assert "--leases and --owners are 2 beginnings: give one" in capsys.readouterr().err
-    assert call(["new-protocol", "mine", "--owners", "--acquires"]) == 2
-    assert "--owners and --acquires" in capsys.readouterr().err
+def test_two_beginnings_are_refused(refused):
+    assert "--leases and --owners are 2 beginnings: give one" in refused(
+        "new-protocol", "mine", "--leases", "--owners"
+    )
+    assert "--owners and --acquires" in refused("new-protocol", "mine", "--owners", "--acquires")
 
 
 def test_a_file_that_is_not_there_is_refused():

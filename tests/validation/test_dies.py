@@ -40,11 +40,12 @@ def cycles_of_chase(machine: gpucoh.Machine, die: int) -> int:
 
 
 @pytest.mark.parametrize("between", ["die", "gpu"])
+@pytest.mark.parametrize("links", ["joined", "split"])
 @pytest.mark.parametrize(("latency", "width"), [(0, 0), (100, 0), (100, 2), (500, 4)])
 def test_each_load_of_a_chain_over_a_link_takes_its_latency_and_bytes(
-    latency: int, width: int, between: str
+    latency: int, width: int, links: str, between: str
 ) -> None:
-    link = {f"{between}_latency": latency, f"{between}_bytes": width}
+    link = {f"{between}_latency": latency, f"{between}_bytes": width, "links": links}
     machine = machine_of(2, gpus=2 if between == "gpu" else 1, **link)
     near, far = (cycles_of_chase(machine, die) for die in (0, 1))
     bytes_of_both = 8 + 8 + machine.line_bytes
@@ -85,11 +86,16 @@ def stream(
         out[0] = total
 
 
-@pytest.mark.parametrize(("width", "gpus"), [(8, 1), (16, 1), (8, 2)])
-def test_a_stream_reaches_the_bytes_of_a_link_to_2_percent(width: int, gpus: int) -> None:
+@pytest.mark.parametrize(
+    ("width", "gpus", "links"),
+    [(8, 1, "joined"), (16, 1, "joined"), (8, 2, "joined"), (8, 1, "split"), (7, 2, "split")],
+)
+def test_a_stream_reaches_the_bytes_of_a_link_to_2_percent(
+    width: int, gpus: int, links: str
+) -> None:
     kind = "gpu" if gpus == 2 else "die"
     link = {f"{kind}_latency": 100, f"{kind}_bytes": width}
-    machine = machine_of(2, gpus=gpus, **link)
+    machine = machine_of(2, gpus=gpus, links=links, **link)
     gpu = gpucoh.GPU(machine=machine, protocol="no-l1[fill=line]")
     grid, block, rounds, words = 64, 128, 32, 1 << 14
     data, out = gpu.zeros(2 * words, np.uint32), gpu.zeros(1, np.uint32)
@@ -98,6 +104,45 @@ def test_a_stream_reaches_the_bytes_of_a_link_to_2_percent(width: int, gpus: int
     link = stats.links["gpu0-gpu1" if gpus == 2 else "0-1"]
     assert link.messages == grid // 2 * block * rounds * 4 // LINE
     assert 0.98 <= link.bytes / stats.cycles / width <= 1
+
+
+@gpucoh.kernel
+def chase_beside_stream(
+    links: gpucoh.Buffer[gpucoh.i32],
+    times: gpucoh.Buffer[gpucoh.u32],
+    data: gpucoh.Buffer[gpucoh.u32],
+    out: gpucoh.Buffer[gpucoh.u32],
+):
+    """Die 0 chases words of die 1 while blocks of die 1 read words of die 0, whose answers fill the link there."""
+    if gpucoh.block_id() == 0:
+        at = 1024
+        begin = gpucoh.clock()
+        for _ in range(32):
+            at = links[at]
+        if gpucoh.thread_id() == 0:
+            times[0] = gpucoh.clock() - begin
+            times[1] = gpucoh.u32(at)
+    elif 2 * gpucoh.block_id() >= gpucoh.grid_dim():
+        total = gpucoh.u32(0)
+        for i in range(64):
+            total += data[(gpucoh.global_id() + 128 * i) % 1024]
+        if total != gpucoh.u32(0):
+            out[0] = total
+
+
+def test_a_request_waits_for_one_answer_on_a_split_link_and_for_all_on_a_joined_one() -> None:
+    cycles, passed = {}, {}
+    for links in ("joined", "split"):
+        machine = machine_of(2, die_bytes=4, links=links)
+        gpu = gpucoh.GPU(machine=machine, protocol="no-l1[fill=line]")
+        data, out = gpu.zeros(PAGE, np.uint32), gpu.zeros(1, np.uint32)
+        chain = np.full(2 * PAGE, PAGE, np.int32)
+        array, times = gpu.array(chain), gpu.zeros(2, np.uint32)
+        gpu.launch(chase_beside_stream, grid=32, block=128, args=(array, times, data, out))
+        cycles[links] = int(times.numpy()[0])
+        passed[links] = [(one.messages, one.bytes) for one in gpu.stats().links.values()]
+    assert passed["split"] == passed["joined"]
+    assert 10 * cycles["split"] < cycles["joined"]
 
 
 @gpucoh.kernel
@@ -220,6 +265,8 @@ SHAPES: dict[str, dict[str, object]] = {
     "2 dies": {"dies": 2},
     "4 dies": {"dies": 4},
     "2 GPUs of 2 dies": {"dies": 4, "gpus": 2, "memory_units": 4},
+    "2 dies, split links": {"dies": 2, "links": "split", "die_bytes": 4},
+    "2 GPUs, split links": {"dies": 2, "gpus": 2, "links": "split", "gpu_bytes": 4},
     "first touch": {"dies": 2, "memory_units": 2, "placement_of_pages": "first_touch"},
 }
 
@@ -229,7 +276,7 @@ SHAPES: dict[str, dict[str, object]] = {
 )
 def test_every_protocol_is_right_on_dies(shape: str, protocol: str, workload: str) -> None:
     link = {"die_latency": 50, "die_bytes": 16, "gpu_latency": 200, "gpu_bytes": 8}
-    machine = gpucoh.machine("fermi").replace(page_kib=1, **SHAPES[shape], **link)
+    machine = gpucoh.machine("fermi").replace(page_kib=1, **link | SHAPES[shape])
     run = gpucoh.run(workload, protocol=protocol, machine=machine, scale="tiny", check=True)
     assert run.correct
     if shape != "first touch":

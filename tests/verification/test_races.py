@@ -51,85 +51,44 @@ def warps_exchange_in_shared_memory(out: Buffer[i32]):
     out[gpucoh.global_id()] = s[63 - i]
 
 
-@gpucoh.kernel
-def message_without_fences(data: Buffer[i32], flag: Buffer[i32], out: Buffer[i32]):
-    if gpucoh.global_id() == 0:
-        data[0] = 42
-        gpucoh.store(flag, 0, 1, order="relaxed")
-    if gpucoh.block_id() == 1 and gpucoh.thread_id() == 0:
-        while gpucoh.load(flag, 0, order="relaxed") == 0:
-            pass
-        out[0] = data[0]
+def message(
+    *,
+    release=None,
+    store="relaxed",
+    scope="gpu",
+    load="relaxed",
+    polls="gpu",
+    acquire=None,
+    late=False,
+):
+    """Block 0 hands 42 over to the last block: orders and scopes of the flag's accesses, scopes of the fences."""
+    releases, acquires = release is not None, acquire is not None
+    before, behind = release or "gpu", acquire or "gpu"
+
+    @gpucoh.kernel
+    def message(data: Buffer[i32], flag: Buffer[i32], out: Buffer[i32]):
+        if gpucoh.global_id() == 0:
+            if not late:
+                data[0] = 42
+            if releases:
+                gpucoh.fence(scope=before)
+            gpucoh.store(flag, 0, 1, order=store, scope=scope)
+            if late:
+                data[0] = 42
+        if gpucoh.block_id() == gpucoh.grid_dim() - 1 and gpucoh.thread_id() == 0:
+            while gpucoh.load(flag, 0, order=load, scope=polls) == 0:
+                pass
+            if acquires:
+                gpucoh.fence(scope=behind)
+            out[0] = data[0]
+
+    return message
 
 
-@gpucoh.kernel
-def message_without_release_fence(data: Buffer[i32], flag: Buffer[i32], out: Buffer[i32]):
-    if gpucoh.global_id() == 0:
-        data[0] = 42
-        gpucoh.store(flag, 0, 1, order="relaxed")
-    if gpucoh.block_id() == 1 and gpucoh.thread_id() == 0:
-        while gpucoh.load(flag, 0, order="relaxed") == 0:
-            pass
-        gpucoh.fence()
-        out[0] = data[0]
-
-
-@gpucoh.kernel
-def message_without_acquire_fence(data: Buffer[i32], flag: Buffer[i32], out: Buffer[i32]):
-    if gpucoh.global_id() == 0:
-        data[0] = 42
-        gpucoh.fence()
-        gpucoh.store(flag, 0, 1, order="relaxed")
-    if gpucoh.block_id() == 1 and gpucoh.thread_id() == 0:
-        while gpucoh.load(flag, 0, order="relaxed") == 0:
-            pass
-        out[0] = data[0]
-
-
-@gpucoh.kernel
-def message_by_a_weak_flag(data: Buffer[i32], flag: Buffer[i32], out: Buffer[i32]):
-    if gpucoh.global_id() == 0:
-        data[0] = 42
-        gpucoh.fence()
-        flag[0] = 1
-    if gpucoh.block_id() == 1 and gpucoh.thread_id() == 0:
-        while gpucoh.load(flag, 0, order="acquire") == 0:
-            pass
-        out[0] = data[0]
-
-
-@gpucoh.kernel
-def message_by_a_release_of_the_block(data: Buffer[i32], flag: Buffer[i32], out: Buffer[i32]):
-    if gpucoh.global_id() == 0:
-        data[0] = 42
-        gpucoh.store(flag, 0, 1, order="release", scope="cta")
-    if gpucoh.block_id() == 1 and gpucoh.thread_id() == 0:
-        while gpucoh.load(flag, 0, order="acquire") == 0:
-            pass
-        out[0] = data[0]
-
-
-@gpucoh.kernel
-def message_by_a_fence_of_the_core(data: Buffer[i32], flag: Buffer[i32], out: Buffer[i32]):
-    if gpucoh.global_id() == 0:
-        data[0] = 42
-        gpucoh.fence(scope="cu")
-        gpucoh.store(flag, 0, 1, order="relaxed")
-    if gpucoh.block_id() == 1 and gpucoh.thread_id() == 0:
-        while gpucoh.load(flag, 0, order="acquire") == 0:
-            pass
-        out[0] = data[0]
-
-
-@gpucoh.kernel
-def writes_after_its_release(data: Buffer[i32], flag: Buffer[i32], out: Buffer[i32]):
-    if gpucoh.global_id() == 0:
-        gpucoh.store(flag, 0, 1, order="release")
-        data[0] = 42
-    if gpucoh.block_id() == 1 and gpucoh.thread_id() == 0:
-        while gpucoh.load(flag, 0, order="acquire") == 0:
-            pass
-        out[0] = data[0]
+without_fences = message()
+of_the_block = message(store="release", scope="cta", load="acquire")
+by_a_fence_of_the_core = message(release="cu", load="acquire")
+by_release_and_acquire = message(store="release", load="acquire")
 
 
 @gpucoh.kernel
@@ -155,13 +114,13 @@ RACES = {
     two_blocks_write_one_word: (1, "y[17]"),
     warps_exchange: (2, "y["),
     warps_exchange_in_shared_memory: (1, "shared memory"),
-    message_without_fences: (3, "data[0]"),
-    message_without_release_fence: (3, "data[0]"),
-    message_without_acquire_fence: (3, "data[0]"),
-    message_by_a_weak_flag: (3, "flag[0]"),
-    message_by_a_release_of_the_block: (3, "flag[0]"),
-    message_by_a_fence_of_the_core: (3, "data[0]"),
-    writes_after_its_release: (3, "data[0]"),
+    without_fences: (3, "data[0]"),
+    message(acquire="gpu"): (3, "data[0]"),
+    message(release="gpu"): (3, "data[0]"),
+    message(release="gpu", store="weak", load="acquire"): (3, "flag[0]"),
+    of_the_block: (3, "flag[0]"),
+    by_a_fence_of_the_core: (3, "data[0]"),
+    message(late=True, store="release", load="acquire"): (3, "data[0]"),
     atomics_of_blocks_with_their_own_scope: (1, "count[0]"),
     reads_plainly_what_others_update: (2, "count[0]"),
     writes_what_everyone_has_read: (2, "table[5]"),
@@ -169,11 +128,7 @@ RACES = {
 
 
 #: Races of scopes that are too narrow. DRF has no scopes.
-NARROW = [
-    message_by_a_release_of_the_block,
-    message_by_a_fence_of_the_core,
-    atomics_of_blocks_with_their_own_scope,
-]
+NARROW = [of_the_block, by_a_fence_of_the_core, atomics_of_blocks_with_their_own_scope]
 
 
 @pytest.mark.parametrize(("kernel", "protocol"), share(list(RACES), COHERENT, one_in=24))
@@ -186,19 +141,19 @@ def test_a_race_is_found(kernel, protocol):
 
 
 def test_a_report_names_both_accesses():
-    text = race_of(message_without_fences, 3)
-    stores = line_of(message_without_fences, "data[0] = 42")
-    loads = line_of(message_without_fences, "out[0] = data[0]")
+    text = race_of(without_fences, 3)
+    stores = line_of(without_fences, "data[0] = 42")
+    loads = line_of(without_fences, "out[0] = data[0]")
     assert re.fullmatch(
-        rf"data race: kernel 'message_without_fences' at \S*test_races.py:{stores} block 0 warp 0 stores "
-        rf"buffer data\[0\] \(weak\), kernel 'message_without_fences' at \S*test_races.py:{loads} block 1 warp 0 "
+        rf"data race: kernel 'message' at \S*test_races.py:{stores} block 0 warp 0 stores "
+        rf"buffer data\[0\] \(weak\), kernel 'message' at \S*test_races.py:{loads} block 1 warp 0 "
         r"loads it \(weak\), no synchronisation orders them",
         text,
     )
 
 
 def test_narrow_scopes_are_reported():
-    text = race_of(message_by_a_release_of_the_block, 3)
+    text = race_of(of_the_block, 3)
     assert "(release, scope cta)" in text
     assert "scopes do not include each other" in text
 
@@ -223,30 +178,6 @@ def test_the_gpu_is_usable_after_a_race():
 
 
 # ---- kernels that do not
-
-
-@gpucoh.kernel
-def message_by_fences(data: Buffer[i32], flag: Buffer[i32], out: Buffer[i32]):
-    if gpucoh.global_id() == 0:
-        data[0] = 42
-        gpucoh.fence()
-        gpucoh.store(flag, 0, 1, order="relaxed")
-    if gpucoh.block_id() == 1 and gpucoh.thread_id() == 0:
-        while gpucoh.load(flag, 0, order="relaxed") == 0:
-            pass
-        gpucoh.fence()
-        out[0] = data[0]
-
-
-@gpucoh.kernel
-def message_by_release_and_acquire(data: Buffer[i32], flag: Buffer[i32], out: Buffer[i32]):
-    if gpucoh.global_id() == 0:
-        data[0] = 42
-        gpucoh.store(flag, 0, 1, order="release")
-    if gpucoh.block_id() == 1 and gpucoh.thread_id() == 0:
-        while gpucoh.load(flag, 0, order="acquire") == 0:
-            pass
-        out[0] = data[0]
 
 
 @gpucoh.kernel
@@ -351,8 +282,8 @@ def lanes_of_one_warp(y: Buffer[i32]):
 
 
 RIGHT = {
-    message_by_fences: (3, 2),
-    message_by_release_and_acquire: (3, 2),
+    message(release="gpu", acquire="gpu"): (3, 2),
+    by_release_and_acquire: (3, 2),
     message_through_a_third: (3, 3),
     barrier_then_release: (3, 2),
     lock_handed_over: (2, 6),
@@ -382,7 +313,7 @@ def test_launches_and_the_host_order_everything():
 
 def test_scopes_of_the_core_synchronise_blocks_of_one_core():
     machine = gpucoh.machine("fermi").replace(cores=1)
-    gpu, _ = launch(message_by_a_fence_of_the_core, 3, machine=machine)
+    gpu, _ = launch(by_a_fence_of_the_core, 3, machine=machine)
     assert gpu.stats().check.race_fences == 1
 
 
@@ -399,33 +330,9 @@ def test_a_workload_is_free_of_races(name):
 # ---- scopes gpu and sys on two GPUs
 
 
-@gpucoh.kernel
-def message_of_scope_gpu(data: Buffer[i32], flag: Buffer[i32], out: Buffer[i32]):
-    if gpucoh.global_id() == 0:
-        data[0] = 42
-        gpucoh.store(flag, 0, 1, order="release")
-    if gpucoh.block_id() == gpucoh.grid_dim() - 1 and gpucoh.thread_id() == 0:
-        while gpucoh.load(flag, 0, order="acquire") == 0:
-            pass
-        out[0] = data[0]
-
-
 def message_behind_a_fence(scope):
     """The flag has scope sys, the fence before it another one."""
-
-    @gpucoh.kernel
-    def message(data: Buffer[i32], flag: Buffer[i32], out: Buffer[i32]):
-        if gpucoh.global_id() == 0:
-            data[0] = 42
-            gpucoh.fence(scope=scope)
-            gpucoh.store(flag, 0, 1, order="relaxed", scope="sys")
-        if gpucoh.block_id() == gpucoh.grid_dim() - 1 and gpucoh.thread_id() == 0:
-            while gpucoh.load(flag, 0, order="relaxed", scope="sys") == 0:
-                pass
-            gpucoh.fence(scope="sys")
-            out[0] = data[0]
-
-    return message
+    return message(release=scope, scope="sys", polls="sys", acquire="sys")
 
 
 def machine_of(gpus):
@@ -435,7 +342,7 @@ def machine_of(gpus):
 @pytest.mark.parametrize(
     ("kernel", "text"),
     [
-        (message_of_scope_gpu, "their scopes do not include each other's warp"),
+        (by_release_and_acquire, "their scopes do not include each other's warp"),
         (message_behind_a_fence("gpu"), "no synchronisation orders them"),
     ],
 )
@@ -455,5 +362,5 @@ def test_blocks_of_one_gpu_need_no_more_than_scope_gpu():
     machine = gpucoh.machine("fermi").replace(dies=4, gpus=2, page_kib=4)
     gpu = gpucoh.GPU(machine=machine, protocol="ideal", check="races")
     arrays = [gpu.zeros(256, np.int32) for _ in range(3)]
-    gpu.launch(message_of_scope_gpu, grid=2, block=BLOCK, args=arrays, placement="static")
+    gpu.launch(by_release_and_acquire, grid=2, block=BLOCK, args=arrays, placement="static")
     assert arrays[2][0] == 42

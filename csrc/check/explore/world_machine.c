@@ -34,7 +34,7 @@ make_machine(gpc_world_t *self)
                                     .l3_mshrs = what->tight ? 1 : lines + 1,
                                     .dies = dies,
                                     .page_bytes = dies > 1 ? GPC_WORLD_LINE_BYTES : 0,
-                                    .gpus = 1,
+                                    .gpus = self->protocol->explored.gpus > 1 ? self->protocol->explored.gpus : 1,
                                     .global_units = 1,
                                     .host_units = 1,
                                     .flit_bytes = 32,
@@ -52,7 +52,8 @@ is_own_field(const char *name)
         "cores",      "warps_per_core",   "lanes_per_warp", "blocks_per_core", "l1_bytes",  "l1_ways",
         "line_bytes", "interleave_bytes", "partitions",     "l2_bytes",        "l2_ways",   "l3_bytes",
         "l3_ways",    "memory_units",     "global_units",   "host_units",      "dies",      "gpus",
-        "page_bytes", "die_latency",      "die_bytes",      "gpu_latency",     "gpu_bytes", "placement_of_pages"};
+        "page_bytes", "die_latency",      "die_bytes",      "gpu_latency",     "gpu_bytes", "placement_of_pages",
+        "links"};
     for (size_t i = 0; i < GPC_COUNT_OF(own); i++) {
         if (strcmp(own[i], name) == 0) {
             return true;

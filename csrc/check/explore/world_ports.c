@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "check/explore/world.h"
+#include "controller/host.h"
 
 static gpc_cycle_t
 port_now(const void *world)
@@ -246,6 +247,16 @@ port_visit(void *world, int (*what)(gpc_controller_t *unit, void *context), void
     return status;
 }
 
+static int
+port_newest(void *world, gpc_address_t line, uint32_t *words)
+{
+    gpc_world_t *self = world;
+    gpc_units_t units = gpc_nodes_units(&self->nodes, self->controllers, self->l1s, line);
+
+    memcpy(words, self->state->memory[line / GPC_WORLD_LINE_BYTES], GPC_WORLD_LINE_BYTES);
+    return gpc_host_newest(self->protocol, &units, line, words);
+}
+
 const gpc_ports_t gpc_world_ports = {
     .now = port_now,
     .send = port_send,
@@ -261,4 +272,5 @@ const gpc_ports_t gpc_world_ports = {
     .memory_room = port_memory_room,
     .write_memory = port_write_memory,
     .visit = port_visit,
+    .newest = port_newest,
 };

@@ -132,12 +132,20 @@ check_copy(gpc_monitor_t *self, gpc_controller_t *l1, gpc_address_t line, const 
                        "a readable copy is current");
 }
 
+/* Whether an access of the scope that orders does so for all cores. */
+static bool
+is_of_all(const gpc_monitor_t *self, uint8_t scope)
+{
+    return scope == GPC_SCOPE_SYS || self->about.machine->gpus <= 1 || !self->about.protocol->order.reads_scopes;
+}
+
 /* The core's L1 has dropped the copies that may be stale. */
 static void
 acquired(gpc_monitor_t *self, const gpc_controller_t *l1)
 {
     gpc_acquires_t *acquires = &self->acquires[l1->index];
-    acquires->at[acquires->count++ % GPC_ACQUIRES] = gpc_monitor_now(l1);
+    gpc_cycle_t now = gpc_monitor_now(l1);
+    gpc_monitor_note_acquire(acquires, now, self->watched.released ? self->released : now);
 }
 
 /* A launch is an acquire of every core; every copy that may still be read must be current. */
@@ -146,7 +154,7 @@ launch_began(gpc_monitor_t *self)
 {
     int status = GPC_OK;
 
-    self->launched = gpc_monitor_now(self->about.l1s[0]);
+    self->launched = self->released = gpc_monitor_now(self->about.l1s[0]);
     if (gpc_monitor_is_logical(self)) {
         gpc_logical_launched(&self->logical);
     }
@@ -279,9 +287,10 @@ note_acquire(gpc_monitor_t *self, uint32_t core, uint32_t warp, const gpc_access
 {
     bool acquires = access->order == GPC_ORDER_ACQUIRE || access->order >= GPC_ORDER_ACQ_REL;
     bool local = self->about.protocol->order.local_scopes && access->scope <= GPC_SCOPE_CU;
-    if (acquires && !local && self->own_acquires) {
+    if (acquires && !local && self->own_acquires && is_of_all(self, access->scope)) {
         gpc_acquires_t *own = &self->own_acquires[(size_t) core * self->about.machine->warps_per_core + warp];
-        own->at[own->count++ % GPC_ACQUIRES] = gpc_monitor_now(self->about.l1s[core]);
+        gpc_cycle_t now = gpc_monitor_now(self->about.l1s[core]);
+        gpc_monitor_note_acquire(own, now, self->watched.released ? self->released : now);
     }
 }
 
@@ -323,6 +332,10 @@ ordered(gpc_monitor_t *self, uint32_t core, uint32_t warp, const gpc_access_t *a
         return gpc_violated(l1, GPC_NEVER, "a release waits for its warp's stores",
                             "core %" PRIu32 " warp %" PRIu32 " goes on before a word that it has stored is performed",
                             core, warp);
+    }
+    if (releases && must_have_performed(self, access) && is_of_all(self, access->scope)) {
+        gpc_cycle_t wrote = gpc_monitor_warp(self, core, warp)->wrote;
+        self->released = wrote > self->released ? wrote : self->released;
     }
     if (!releases || self->watched.promise != GPC_PROMISE_LEASED) {
         return GPC_OK; /* elsewhere a write is visible when it is performed */
@@ -381,7 +394,7 @@ check(gpc_monitor_t *self, const gpc_observation_t *event)
         case GPC_ON_STEPPED:
             return stepped(self, event->stepped.unit, event->stepped.line);
         case GPC_ON_FLASHED:
-            if (event->flashed.unit->type->position == GPC_AT_CORE) {
+            if (event->flashed.unit->type->position == GPC_AT_CORE && is_of_all(self, GPC_SCOPE_GPU)) {
                 acquired(self, event->flashed.unit);
             }
             return GPC_OK;

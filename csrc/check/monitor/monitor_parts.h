@@ -22,6 +22,7 @@ enum { GPC_SEEN_PLACES = 1 << 16, GPC_ACQUIRES = 16 };
 typedef struct {
     uint64_t count;
     gpc_cycle_t at[GPC_ACQUIRES];
+    gpc_cycle_t from[GPC_ACQUIRES]; /* the earliest time of what may be read after it */
 } gpc_acquires_t;
 
 /* The last cell of a table that a controller has begun to execute for a line; unit NULL: none yet. */
@@ -49,6 +50,7 @@ typedef struct {
 typedef struct {
     gpc_cycle_t visible; /* cycle after which its writes are globally visible */
     gpc_cycle_t met;     /* cycle in which it left a barrier last */
+    gpc_cycle_t wrote;   /* cycle in which a write of its was performed last */
     uint32_t accepted;   /* words of its stores that are complete and not yet known to be performed */
     uint64_t life;       /* changes when a block begins on the warp */
 } gpc_monitored_warp_t;
@@ -65,6 +67,7 @@ struct gpc_monitor {
     gpc_acquires_t *own_acquires; /* owned; [cores * warps_per_core]: of warps, under the promise ACQUIRED; else NULL */
     gpc_acquires_t *points;  /* owned; [cores * warps_per_core]: order points, of L1s whose loads join; else NULL */
     gpc_cycle_t launched;    /* begin of the launch */
+    gpc_cycle_t released;    /* of gpc_watched_t.released: what was performed by then is in no older copy of an L2 */
     gpc_mask_t *performed;   /* owned; [messages]: by the core's request, words whose write waits for its answer */
     gpc_accepted_t accepted; /* owned */
     gpc_logical_t logical;   /* owned; of the promise LOGICAL */
@@ -119,6 +122,14 @@ gpc_monitor_now(const gpc_controller_t *unit)
     return unit->ports->now(unit->world);
 }
 
+static inline void
+gpc_monitor_note_acquire(gpc_acquires_t *acquires, gpc_cycle_t at, gpc_cycle_t from)
+{
+    uint64_t n = acquires->count++ % GPC_ACQUIRES;
+    acquires->at[n] = at;
+    acquires->from[n] = from;
+}
+
 /* The warp has passed an order point at this cycle (gpc_order_traits_t.order_point), which the monitors recognise by
  * themselves. */
 static inline void
@@ -126,7 +137,7 @@ gpc_monitor_note_point(gpc_monitor_t *self, uint32_t core, uint32_t warp, gpc_cy
 {
     if (self->points) {
         gpc_acquires_t *points = &self->points[(size_t) core * self->about.machine->warps_per_core + warp];
-        points->at[points->count++ % GPC_ACQUIRES] = at;
+        gpc_monitor_note_acquire(points, at, at);
     }
 }
 

@@ -251,6 +251,7 @@ gpc_monitor_performed(gpc_monitor_t *self, gpc_controller_t *unit, const gpc_msg
     gpc_monitored_warp_t *warp = gpc_monitor_warp(self, write->requester, write->warp);
 
     self->counts.writes++;
+    warp->wrote = now;
     int status = note_performed(self, unit, write);
     if (status == GPC_OK && gpc_monitor_is_logical(self)) {
         status = gpc_logical_performed(&self->logical, unit, write, request->issued, until);
@@ -340,7 +341,8 @@ check_word(gpc_monitor_t *self, gpc_controller_t *l1, const gpc_msg_t *load, uin
     return is_own_store(self, l1, load->line, word, value) ? GPC_OK : wrong_value(self, l1, load, word, value, false);
 }
 
-/* The last acquire or order point before the load issued; 0: not among those that are kept. */
+/* From when on values may be read after the last acquire or order point before the load issued; 0: not among those that
+ * are kept. */
 static gpc_cycle_t
 last_before(const gpc_acquires_t *acquires, const gpc_msg_t *load)
 {
@@ -349,7 +351,7 @@ last_before(const gpc_acquires_t *acquires, const gpc_msg_t *load)
     while (n > least && acquires->at[(n - 1) % GPC_ACQUIRES] > load->issued) {
         n--;
     }
-    return n > least ? acquires->at[(n - 1) % GPC_ACQUIRES] : 0;
+    return n > least ? acquires->from[(n - 1) % GPC_ACQUIRES] : 0;
 }
 
 /* The earliest time at which the read may have been sent that a load has joined; else GPC_NEVER. */

@@ -164,9 +164,7 @@ static const gpc_cell_t l2_table[L2_NUM_STATES][L2_NUM_EVENTS] = {
         [L2_FILL] = GO(L2_V, act_fill_line, act_answer_all),
     },
     [L2_IM] = {
-        [L2_GETS] = HOLD_LINE,
-        [L2_GETX] = HOLD_LINE,
-        [L2_ATOMIC] = HOLD_LINE,
+        BASELINE_HOLD_REQUESTS,
         [L2_EVICT_CLEAN] = NOT_A_VICTIM,
         [L2_FILL_STORE] = GO(L2_V, act_fill_line, act_write),
         [L2_FILL_ATOMIC] = GO(L2_V, act_fill_line, act_perform),

@@ -61,6 +61,10 @@ gpc_event_id_t baseline_l1_classify(const gpc_step_t *x);
 
 #define BASELINE_L1_LINE(FIELD) /* no metadata beside the tags */
 GPC_METADATA(baseline_l1, line, BASELINE_L1_LINE)
+#define BASELINE_L1_TYPE(lines)                                                                                        \
+    .name = "L1", .position = GPC_AT_CORE, .tables = {&(lines)},                                                       \
+    .arrays = {{.name = "tags", .line = baseline_l1_line_described, .has_data = true}},                                \
+    .mshr = gpc_requests_mshr_described
 
 GPC_DECLARE_ACTION(act_request_line);
 GPC_DECLARE_ACTION(act_write_through);
@@ -89,6 +93,11 @@ extern const gpc_table_t baseline_l2_lines; /* its table */
     X(L2_FILL_ATOMIC, "fill from memory, for an atomic")
 
 enum { BASELINE_L2_EVENTS(BASELINE_NUMBER_) };
+
+/* Cells of a state in which a line waits for memory or for L1s. */
+#define BASELINE_HOLD_WRITES [L2_GETX] = HOLD_LINE, [L2_ATOMIC] = HOLD_LINE
+#define BASELINE_HOLD_REQUESTS [L2_GETS] = HOLD_LINE, BASELINE_HOLD_WRITES
+#define BASELINE_NOT_VICTIMS [L2_EVICT_CLEAN] = NOT_A_VICTIM, [L2_EVICT_DIRTY] = NOT_A_VICTIM
 
 /* One of these events; GPC_NO_EVENT for any other cause. */
 gpc_event_id_t baseline_l2_classify(const gpc_step_t *x);

@@ -173,13 +173,7 @@ static const gpc_cell_t l1_table[L1_NUM_STATES][L1_NUM_EVENTS] = {
 
 static const gpc_table_t l1 = {GPC_TABLE("L1", OVER_LINES, L1, l1_table, l1_classify)};
 
-static const gpc_controller_type_t ideal_l1 = {
-    .name = "L1",
-    .position = GPC_AT_CORE,
-    .tables = {&l1},
-    .arrays = {{.name = "tags", .line = baseline_l1_line_described, .has_data = true}},
-    .mshr = gpc_requests_mshr_described,
-};
+static const gpc_controller_type_t ideal_l1 = {BASELINE_L1_TYPE(l1)};
 
 /* ---- L2: NO-COH's L2 with the oracle ----------------------------------------------------------------------------- */
 

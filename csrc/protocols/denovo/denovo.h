@@ -167,6 +167,15 @@ extern const gpc_watched_t denovo_watched;
 #define DENOVO_BANK_WORDS (1u << GPC_REGISTRY_HERE)
 int denovo_host_read(const gpc_units_t *units, gpc_address_t line, gpc_mask_t mask, uint32_t *words);
 
+#define DENOVO_ORDER                                                                                                   \
+    .release = gpc_sb_release, .exit = gpc_sb_exit, .acquire = denovo_acquire, .same_word = true, .keeps_own = true
+#define DENOVO_PROTOCOL                                                                                                \
+    GPC_MESSAGES_OF(DENOVO), .message = gpc_demanded_message_described, .networks = DENOVO_NETWORKS,                   \
+    .check = gpc_sb_check, .host_read = denovo_host_read, .host_write = gpc_host_write_words,                          \
+    .monitor = gpc_monitor_words
+#define DENOVO_DECLARED                                                                                                \
+    .weak_outcomes = "SB MP LB", .variations = "sb_drain=eager sb_full=flush,sb_entries=32 sb_entry=line,sb_entries=2"
+
 /* Cells that the random tester does not enter; tools/cells.py explores programs that do. `races`: events of a word that
  * is read, of another warp of the core. */
 #define DENOVO_UNCOVERED(races)                                                                      \

@@ -328,34 +328,13 @@ GPC_SHARED_ACTION(dn_act_poison, "other words of the answer are not to be kept e
     return GPC_OK;
 }
 
-/* An atomic has local scope (denovo-hrf); one that finds the store buffer full is taken again. */
-static int
-complete_read(gpc_step_t *x, gpc_index_t request)
-{
-    gpc_msg_t *msg = gpc_msg_at(x->unit->messages, request);
-    gpc_step_t its = *x;
-
-    if (msg->type == GPC_MSG_LOAD) {
-        return gpc_complete(x, request, x->msg->data, false);
-    }
-    its.message = request;
-    its.msg = msg;
-    its.mask = msg->mask;
-    int status = gpc_sb_perform(&its, x->msg->data, true);
-    if (status == GPC_HOLD) {
-        gpc_list_push(x->unit->replay, x->unit->messages, request);
-        return GPC_OK;
-    }
-    return status;
-}
-
 GPC_SHARED_ACTION(dn_act_complete_reads, "complete the pending requests for these words")
 {
     gpc_index_t request;
 
     gpc_sb_overlay(x->unit, x->line, x->mask, x->msg->data);
     while ((request = gpc_take_words(x->unit, gpc_step_pending(x), x->mask)) != GPC_NONE) {
-        GPC_TRY(complete_read(x, request));
+        GPC_TRY(gpc_sb_complete(x, request, x->unit->replay));
     }
     return GPC_OK;
 }

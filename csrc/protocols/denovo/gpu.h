@@ -91,4 +91,13 @@ GPC_MUST_CHECK int gpu_acquire(gpc_controller_t *l1, uint16_t warp, uint8_t scop
 extern const gpc_watched_t gpu_watched;
 int gpu_host_read(const gpc_units_t *units, gpc_address_t line, gpc_mask_t mask, uint32_t *words);
 
+#define GPU_ORDER                                                                                                      \
+    .release = gpc_sb_release, .exit = gpc_sb_exit, .acquire = gpu_acquire, .same_word = true, .keeps_own = true
+#define GPU_PROTOCOL                                                                                                   \
+    GPC_MESSAGES_OF(GPU), .networks = GPU_NETWORKS, .options = {GPC_SB_OPTIONS}, .check = gpc_sb_check,                \
+    .declared = {.weak_outcomes = "SB MP LB",                                                                          \
+                 .variations = "sb_drain=eager sb_full=flush,sb_entries=32 sb_entry=line,sb_entries=2",                \
+                 .uncovered = {GPU_UNCOVERED}},                                                                        \
+    .host_read = gpu_host_read, .watched = &gpu_watched
+
 #endif

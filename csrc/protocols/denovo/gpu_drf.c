@@ -64,15 +64,6 @@ const gpc_protocol_t gpc_protocol_gpu_drf = {
     .model = {[GPC_RULE_DRF] = "DRF-SC"},
     .standard_rule = GPC_RULE_DRF,
     .controllers = {&gpu_drf_l1, &gpu_l2},
-    GPC_MESSAGES_OF(GPU),
-    .networks = GPU_NETWORKS,
-    .order =
-        {.release = gpc_sb_release, .exit = gpc_sb_exit, .acquire = gpu_acquire, .same_word = true, .keeps_own = true},
-    .options = {GPC_SB_OPTIONS},
-    .check = gpc_sb_check,
-    .declared = {.weak_outcomes = "SB MP LB",
-                 .variations = "sb_drain=eager sb_full=flush,sb_entries=32 sb_entry=line,sb_entries=2",
-                 .uncovered = {GPU_UNCOVERED}},
-    .host_read = gpu_host_read,
-    .watched = &gpu_watched,
+    .order = {GPU_ORDER},
+    GPU_PROTOCOL,
 };

@@ -98,32 +98,11 @@ GPC_SHARED_ACTION(gpu_act_overlay, "overlay own words on the line that has retur
     return GPC_OK;
 }
 
-/* An atomic has local scope; one that finds the store buffer full is taken again. */
-static int
-complete_pending(gpc_step_t *x, gpc_index_t request)
-{
-    gpc_msg_t *msg = gpc_msg_at(x->unit->messages, request);
-    gpc_step_t its = *x;
-
-    if (msg->type == GPC_MSG_LOAD) {
-        return gpc_complete(x, request, x->msg->data, false);
-    }
-    its.message = request;
-    its.msg = msg;
-    its.mask = msg->mask;
-    int status = gpc_sb_perform(&its, x->msg->data, true);
-    if (status == GPC_HOLD) {
-        gpc_list_push(&gpc_mshr_at(&x->unit->mshrs, x->mshr)->waiters, x->unit->messages, request);
-        return GPC_OK;
-    }
-    return status;
-}
-
 GPC_SHARED_ACTION(gpu_act_complete_pending, "complete every pending request")
 {
     gpc_index_t request;
     while ((request = gpc_pop_pending(x)) != GPC_NONE) {
-        GPC_TRY(complete_pending(x, request));
+        GPC_TRY(gpc_sb_complete(x, request, &gpc_mshr_at(&x->unit->mshrs, x->mshr)->waiters));
     }
     return GPC_OK;
 }

@@ -9,7 +9,7 @@
  *          dirty words back (FLUSH) and wait likewise. Only a round with an acquire drops copies.
  *          Loads of order relaxed or stronger are read at the line's home, as atomics are performed there. */
 #include "controller/nodes.h"
-#include "protocols/dies/mcm.h"
+#include "protocols/dies/hmg.h"
 
 #define L1_EVENTS(X)                                                                                                   \
     BASELINE_L1_EVENTS(X)                                                                                              \
@@ -22,13 +22,14 @@ BASELINE_L1_EVENTS(BASELINE_SAME)
 #define L1_UNIT(FIELD)                                                                                                 \
     FIELD(PLAIN, uint32_t, awaited) /* answers to come in this round */                                                \
     FIELD(PLAIN, uint8_t, drops)    /* it is an acquire's */                                                           \
-    FIELD(PLAIN, uint8_t, again)    /* what the next round is for: bits ACQUIRE and RELEASE; 0: there is none */
+    FIELD(PLAIN, uint8_t, again)    /* what the next round is for: bits ACQUIRE to RELEASE_SYS; 0: there is none */
 GPC_METADATA(l1, unit, L1_UNIT)
 #define L1_WARP(FIELD)                                                                                                 \
     FIELD(PLAIN, uint8_t, rounds) /* that its last acquire awaits: 0 to 2 */                                           \
     FIELD(PLAIN, uint8_t, meets)  /* it releases or completes a barrier: 1 + the rounds that this awaits; 0: neither */
 GPC_METADATA(l1, warp, L1_WARP)
-enum { ACQUIRE = 1, RELEASE = 2 };
+/* SYS: of scope sys, where it differs (mcm_has_gpu_homes). */
+enum { ACQUIRE = 1, ACQUIRE_SYS = 2, RELEASE = 4, RELEASE_GPU = 8, RELEASE_SYS = 16 };
 
 /* ---- lines ------------------------------------------------------------------------------------------------------- */
 
@@ -50,24 +51,24 @@ ask(gpc_step_t *x, uint8_t type)
     return gpc_send_and_wait(x, msg);
 }
 
-GPC_ACTION(act_read, "send GETS; the load becomes pending")
+GPC_SHARED_ACTION(mcm_act_read, "send GETS; the load becomes pending")
 {
     gpc_count(x, load_misses);
     return ask(x, MCM_GETS);
 }
 
-GPC_ACTION(act_read_home, "send GETS_HOME; the load becomes pending")
+GPC_SHARED_ACTION(mcm_act_read_home, "send GETS_HOME; the load becomes pending")
 {
     gpc_count(x, load_misses);
     return ask(x, MCM_GETS_HOME);
 }
 
-GPC_ACTION(act_store, "send GETX with the store's words; the store becomes pending")
+GPC_SHARED_ACTION(mcm_act_send_store, "send GETX with the store's words; the store becomes pending")
 {
     return ask(x, MCM_GETX);
 }
 
-GPC_ACTION(act_atomic, "send ATOMIC with the lane list; the atomic becomes pending")
+GPC_SHARED_ACTION(mcm_act_send_atomic, "send ATOMIC with the lane list; the atomic becomes pending")
 {
     return ask(x, MCM_ATOMIC);
 }
@@ -75,34 +76,35 @@ GPC_ACTION(act_atomic, "send ATOMIC with the lane list; the atomic becomes pendi
 /* clang-format off */
 static const gpc_cell_t l1_table[L1_NUM_STATES][L1_NUM_EVENTS] = {
     [L1_I] = {
-        [L1_LOAD] = GO(L1_IV, act_reserve_way, act_read),
-        [L1_LOAD_HOME] = GO(L1_II, act_read_home),
-        [L1_STORE] = GO(L1_II, act_store),
-        [L1_ATOMIC] = GO(L1_II, act_atomic),
+        [L1_LOAD] = GO(L1_IV, act_reserve_way, mcm_act_read),
+        [L1_LOAD_HOME] = GO(L1_II, mcm_act_read_home),
+        [L1_STORE] = GO(L1_II, mcm_act_send_store),
+        [L1_ATOMIC] = GO(L1_II, mcm_act_send_atomic),
         [L1_ACQUIRE] = GO(L1_I),
     },
     [L1_V] = {
         [L1_LOAD] = GO(L1_V, act_hit),
-        [L1_LOAD_HOME] = GO(L1_II, act_release_way, act_read_home), /* a later load must not read older words */
-        [L1_STORE] = GO(L1_II, act_release_way, act_store),
-        [L1_ATOMIC] = GO(L1_II, act_release_way, act_atomic),
+        [L1_LOAD_HOME] = GO(L1_II, act_release_way, mcm_act_read_home), /* a later load must not read older words */
+        [L1_STORE] = GO(L1_II, act_release_way, mcm_act_send_store),
+        [L1_ATOMIC] = GO(L1_II, act_release_way, mcm_act_send_atomic),
         [L1_EVICT] = GO(L1_I),
         [L1_ACQUIRE] = GO(L1_I),
     },
     [L1_IV] = {
         [L1_LOAD] = GO(L1_IV, act_merge_load),
-        [L1_LOAD_HOME] = GO(L1_II, act_release_way, act_read_home),
-        [L1_STORE] = GO(L1_II, act_release_way, act_store),
-        [L1_ATOMIC] = GO(L1_II, act_release_way, act_atomic),
+        [L1_LOAD_HOME] = GO(L1_II, act_release_way, mcm_act_read_home),
+        [L1_STORE] = GO(L1_II, act_release_way, mcm_act_send_store),
+        [L1_ATOMIC] = GO(L1_II, act_release_way, mcm_act_send_atomic),
         [L1_EVICT] = NOT_A_VICTIM, /* the way is reserved for the fill */
         [L1_LAST_DATA] = GO(L1_V, act_fill, act_complete),
         [L1_ACQUIRE] = GO(L1_II, act_release_way),
     },
     [L1_II] = { /* no way: never a victim */
-        [L1_LOAD] = GO(L1_II, act_read), /* no merging: the outstanding read may be older than a store or an acquire */
-        [L1_LOAD_HOME] = GO(L1_II, act_read_home),
-        [L1_STORE] = GO(L1_II, act_store),
-        [L1_ATOMIC] = GO(L1_II, act_atomic),
+        /* no merging: the outstanding read may be older than a store or an acquire */
+        [L1_LOAD] = GO(L1_II, mcm_act_read),
+        [L1_LOAD_HOME] = GO(L1_II, mcm_act_read_home),
+        [L1_STORE] = GO(L1_II, mcm_act_send_store),
+        [L1_ATOMIC] = GO(L1_II, mcm_act_send_atomic),
         [L1_DATA] = GO(L1_II, act_complete),
         [L1_LAST_DATA] = GO(L1_I, act_complete),
         [L1_ACK] = GO(L1_II, act_complete),
@@ -130,28 +132,36 @@ u_classify(const gpc_step_t *x)
     return answer ? l1_unit(x->unit)->awaited > 1 ? U_DROPPED : U_LAST_DROPPED : GPC_NO_EVENT;
 }
 
+/* The banks of so many dies. */
 static int
-ask_die(gpc_step_t *x, uint8_t type)
+ask_dies(gpc_step_t *x, uint8_t type, uint32_t first, uint32_t dies, uint8_t scope)
 {
     uint32_t banks = x->unit->machine->partitions / x->unit->machine->dies;
-    gpc_node_t first = gpc_node_of(x->unit, GPC_AT_BANK);
-    first = (gpc_node_t) (first + gpc_die_of(x->unit->nodes, x->unit->node) * banks);
-    for (uint32_t i = 0; i < banks; i++) {
-        gpc_msg_t *msg = gpc_new_message(x, type, (gpc_node_t) (first + i));
+    for (uint32_t i = first * banks; i < (first + dies) * banks; i++) {
+        gpc_msg_t *msg = gpc_new_message(x, type, (gpc_node_t) (gpc_node_of(x->unit, GPC_AT_BANK) + i));
         msg->request = GPC_NONE;
         msg->lanes = GPC_NONE;
+        msg->scope = scope;
         GPC_TRY(gpc_send(x, msg));
     }
-    l1_unit(x->unit)->awaited += banks;
+    l1_unit(x->unit)->awaited += dies * banks;
     return GPC_OK;
 }
 
 static int
 begin_round(gpc_step_t *x, uint8_t what)
 {
-    l1_unit(x->unit)->drops = what & ACQUIRE;
-    GPC_TRY(what & ACQUIRE ? ask_die(x, MCM_DROP) : GPC_OK);
-    return what & RELEASE ? ask_die(x, FLUSH_FLUSH) : GPC_OK;
+    uint32_t die = gpc_die_of(x->unit->nodes, x->unit->node), dies, first = mcm_first_die(x->unit, &dies);
+    l1_unit(x->unit)->drops = what & (ACQUIRE | ACQUIRE_SYS);
+    if (what & ACQUIRE_SYS) {
+        return ask_dies(x, MCM_DROP, first, dies, GPC_SCOPE_SYS);
+    }
+    GPC_TRY(what & ACQUIRE ? ask_dies(x, MCM_DROP, die, 1, GPC_SCOPE_GPU) : GPC_OK);
+    GPC_TRY(what & RELEASE ? ask_dies(x, FLUSH_FLUSH, die, 1, GPC_SCOPE_GPU) : GPC_OK);
+    if (what & RELEASE_SYS) {
+        return ask_dies(x, HMG_REL, 0, x->unit->machine->dies, GPC_SCOPE_SYS);
+    }
+    return what & RELEASE_GPU ? ask_dies(x, HMG_REL, first, dies, GPC_SCOPE_GPU) : GPC_OK;
 }
 
 /* *rounds: what the warp awaits. */
@@ -164,10 +174,12 @@ join_round(gpc_step_t *x, uint8_t what, uint8_t *rounds)
     return busy ? GPC_OK : begin_round(x, what);
 }
 
-GPC_ACTION(act_ask, "send DROP to every bank of the die; if some have yet to answer, afterwards")
+GPC_ACTION(act_ask, "send DROP to every bank of the die, with GPU homes and of scope sys of the GPU; if some have yet "
+                    "to answer, afterwards")
 {
+    bool all = x->scope == GPC_SCOPE_SYS && mcm_has_gpu_homes(x->unit);
     l1_warp(x->unit, x->warp)->rounds = 0;
-    return join_round(x, ACQUIRE, &l1_warp(x->unit, x->warp)->rounds);
+    return join_round(x, all ? ACQUIRE_SYS : ACQUIRE, &l1_warp(x->unit, x->warp)->rounds);
 }
 
 GPC_ACTION(act_ask_flush, "send FLUSH to every bank of the die; if some have yet to answer, afterwards")
@@ -237,6 +249,35 @@ static const gpc_table_t flush_unit_table = {
     GPC_TABLE("L1.boundaries", OVER_UNIT, F, f_table, u_classify),
     .causes = {ON(GPC_MSG_ACQUIRE, F_ACQUIRE), ON(GPC_MSG_RELEASE, F_RELEASE)}};
 
+#define R_STATES(X) X(R_ON, STABLE, "always on")
+#define R_EVENTS(X)                                                                                                    \
+    X(R_RELEASE, "a release of a warp")                                                                                \
+    X(R_RELEASED, "no copy is left that a bank has invalidated; more banks will answer")                               \
+    X(R_LAST_RELEASED, "the last bank has answered")
+GPC_FSM(R, R_STATES, R_EVENTS)
+GPC_SAME_NUMBER(R_RELEASED, U_DROPPED);
+GPC_SAME_NUMBER(R_LAST_RELEASED, U_LAST_DROPPED);
+
+GPC_ACTION(act_ask_release, "send REL to every bank of the scope; if some have yet to answer, afterwards")
+{
+    bool all = x->scope == GPC_SCOPE_SYS || !mcm_has_gpu_homes(x->unit);
+    l1_warp(x->unit, x->warp)->meets = 1;
+    return join_round(x, all ? RELEASE_SYS : RELEASE_GPU, &l1_warp(x->unit, x->warp)->meets);
+}
+
+/* clang-format off */
+static const gpc_cell_t r_table[R_NUM_STATES][R_NUM_EVENTS] = {
+    [R_ON] = {
+        [R_RELEASE] = GO(R_ON, act_ask_release),
+        [R_RELEASED] = GO(R_ON, act_count_down),
+        [R_LAST_RELEASED] = GO(R_ON, act_count_down, act_end_round),
+    },
+};
+/* clang-format on */
+
+static const gpc_table_t hmg_unit_table = {GPC_TABLE("L1.releases", OVER_UNIT, R, r_table, u_classify),
+                                           .causes = {ON(GPC_MSG_RELEASE, R_RELEASE)}};
+
 static uint8_t
 route(const gpc_controller_t *unit, const gpc_msg_t *msg)
 {
@@ -244,9 +285,8 @@ route(const gpc_controller_t *unit, const gpc_msg_t *msg)
     return msg->type == MCM_DROPPED || msg->type == FLUSH_FLUSHED ? MCM_TABLE_UNIT : MCM_TABLE_LINES;
 }
 
-/* Its die: of which lines a bank is near. */
-static uint32_t
-role(const gpc_controller_t *unit)
+uint32_t
+mcm_role(const gpc_controller_t *unit)
 {
     return gpc_die_of(unit->nodes, unit->node);
 }
@@ -255,9 +295,10 @@ role(const gpc_controller_t *unit)
     .name = "L1", .position = GPC_AT_CORE,                                                                             \
     .arrays = {{.name = "tags", .line = baseline_l1_line_described, .has_data = true}},                                \
     .mshr = gpc_requests_mshr_described, .unit = l1_unit_described, .warp = l1_warp_described, .route = route,         \
-    .role = role, .begins = 1u << MCM_TABLE_LINES
+    .role = mcm_role, .begins = 1u << MCM_TABLE_LINES
 const gpc_controller_type_t mcm_l1 = {L1_TYPE, .tables = {&lines, &unit_table}};
 const gpc_controller_type_t flush_l1 = {L1_TYPE, .tables = {&lines, &flush_unit_table}};
+const gpc_controller_type_t hmg_l1 = {L1_TYPE, .tables = {&lines, &hmg_unit_table}};
 
 /* ---- order ------------------------------------------------------------------------------------------------------- */
 
@@ -265,7 +306,14 @@ int
 mcm_acquire(gpc_controller_t *l1, uint16_t warp, uint8_t scope)
 {
     return l1->machine->dies > 1 ? gpc_controller_order(l1, MCM_TABLE_UNIT, GPC_MSG_ACQUIRE, warp, scope)
-                                 : gpc_controller_flash(l1, MCM_TABLE_LINES, GPC_MSG_ACQUIRE, L1_ACQUIRE);
+                                 : mcm_drop_l1(l1, warp, scope);
+}
+
+int
+mcm_drop_l1(gpc_controller_t *l1, uint16_t warp, uint8_t scope)
+{
+    (void) warp, (void) scope;
+    return gpc_controller_flash(l1, MCM_TABLE_LINES, GPC_MSG_ACQUIRE, L1_ACQUIRE);
 }
 
 int

@@ -21,15 +21,60 @@ is_home(const gpc_step_t *x)
     return gpc_home_of(x->unit, x->line) == x->unit->node;
 }
 
+uint32_t
+mcm_first_die(const gpc_controller_t *unit, uint32_t *dies)
+{
+    *dies = unit->machine->dies / (mcm_has_gpu_homes(unit) ? unit->machine->gpus : 1);
+    return gpc_die_of(unit->nodes, unit->node) / *dies * *dies;
+}
+
+gpc_node_t
+mcm_bank_in(const gpc_controller_t *unit, uint32_t die)
+{
+    uint32_t banks = unit->homes.banks.divisor;
+    return (gpc_node_t) (unit->homes.first_bank + die * banks + unit->index % banks);
+}
+
+gpc_node_t
+mcm_gpu_home(const gpc_controller_t *unit, gpc_address_t line)
+{
+    uint32_t dies, first = mcm_first_die(unit, &dies);
+    gpc_node_t home = gpc_home_of(unit, line);
+    bool here = !mcm_has_gpu_homes(unit) || gpc_die_of(unit->nodes, home) / dies * dies == first;
+    return here ? home : mcm_bank_in(unit, first + (uint32_t) (gpc_quotient(unit->homes.page, line) % dies));
+}
+
+/* The bank that this one asks for the line. */
+static gpc_node_t
+next_of(const gpc_step_t *x)
+{
+    gpc_node_t gpu_home = mcm_gpu_home(x->unit, x->line);
+    return gpu_home == x->unit->node ? gpc_home_of(x->unit, x->line) : gpu_home;
+}
+
 bool
 mcm_may_wait(const gpc_step_t *x)
 {
     const gpc_tags_t *tags = &x->unit->arrays[0];
-    uint32_t free = 0;
+    uint32_t kept = mcm_gpu_home(x->unit, x->line) != x->unit->node && mcm_has_gpu_homes(x->unit) ? 2 : 1, free = 0;
     for (gpc_index_t way = gpc_tags_set_of(tags, x->line) * tags->ways, end = way + tags->ways; way < end; way++) {
         free += !gpc_tags_present(tags, way) || tags->tags[way].mshr == GPC_NONE;
     }
-    return free > 1 && gpc_mshr_room(&x->unit->mshrs) > 1;
+    return free > kept && gpc_mshr_room(&x->unit->mshrs) > kept;
+}
+
+bool
+mcm_is_near(const gpc_step_t *x)
+{
+    return x->cause >= GPC_MSG_OWN && gpc_is_request(x->unit, x->msg) && !is_home(x);
+}
+
+bool
+mcm_is_near_read(const gpc_step_t *x)
+{
+    bool ordered = x->cause == MCM_GETS_HOME || x->cause == MCM_PASSED_GETS;
+    bool reads = x->cause == MCM_GETS || x->cause == MCM_NEAR_GETS;
+    return reads || (ordered && x->msg->scope != GPC_SCOPE_SYS && mcm_gpu_home(x->unit, x->line) == x->unit->node);
 }
 
 gpc_event_id_t
@@ -46,6 +91,7 @@ mcm_l2_classify(const gpc_step_t *x)
             return is_home(x) ? L2_GETS : L2_NEAR_OTHER;
         case MCM_NEAR_GETS:
         case MCM_PASSED_GETS:
+        case MCM_PASSED_NEAR:
             return L2_GETS;
         case MCM_PASSED_GETX:
             return L2_GETX;
@@ -66,13 +112,29 @@ mcm_l2_classify(const gpc_step_t *x)
 
 /* ---- the home ---------------------------------------------------------------------------------------------------- */
 
-/* What a near bank has passed on is answered to the core. */
+static bool
+is_near(const gpc_msg_t *asked)
+{
+    return asked->type == MCM_NEAR_GETS || asked->type == MCM_PASSED_NEAR;
+}
+
+/* What a near bank has passed on is answered to the core, or to the near bank of the core's die that wants the line. */
+static gpc_node_t
+destination_of(const gpc_controller_t *unit, const gpc_msg_t *asked)
+{
+    bool passed = asked->type == MCM_PASSED_NEAR;
+    return passed                         ? mcm_bank_in(unit, gpc_die_of(unit->nodes, asked->requester))
+           : asked->type == MCM_NEAR_GETS ? asked->source
+                                          : asked->requester;
+}
+
 static int
 answer(gpc_step_t *x, gpc_index_t to, uint8_t type)
 {
-    bool near = gpc_msg_at(x->unit->messages, to)->type == MCM_NEAR_GETS;
-    gpc_msg_t *msg = gpc_new_answer(x, to, near ? MCM_NEAR_DATA : type);
-    msg->destination = near ? msg->destination : msg->requester;
+    const gpc_msg_t *asked = gpc_msg_at(x->unit->messages, to);
+    gpc_node_t destination = destination_of(x->unit, asked);
+    gpc_msg_t *msg = gpc_new_answer(x, to, is_near(asked) ? MCM_NEAR_DATA : type);
+    msg->destination = destination;
     return gpc_send(x, msg);
 }
 
@@ -90,7 +152,7 @@ GPC_SHARED_ACTION(mcm_act_answer_line, "send DATA to the core, or NEAR_DATA to a
     return answer(x, x->message, MCM_DATA);
 }
 
-GPC_ACTION(act_answer_lines, "send DATA or NEAR_DATA to all pending loads")
+GPC_SHARED_ACTION(mcm_act_answer_lines, "send DATA or NEAR_DATA to all pending loads")
 {
     return gpc_answer_pending(x, MCM_DATA, answer);
 }
@@ -101,7 +163,7 @@ GPC_SHARED_ACTION(mcm_act_store, "write the store's words, send ACK to the core"
     return answer_writer(x, MCM_ACK);
 }
 
-GPC_ACTION(act_atomic, "perform the atomic, send its old values to the core")
+GPC_SHARED_ACTION(mcm_act_atomic, "perform the atomic, send its old values to the core")
 {
     (void) gpc_act(writer_act_perform, x);
     return answer_writer(x, MCM_ATOMIC_DATA);
@@ -112,20 +174,37 @@ GPC_ACTION(act_atomic, "perform the atomic, send its old values to the core")
 GPC_SHARED_ACTION(mcm_act_near_get, "send NEAR_GETS to the home; the load becomes pending")
 {
     gpc_count(x, load_misses);
-    GPC_TRY(gpc_send(x, gpc_new_message(x, MCM_NEAR_GETS, gpc_home_of(x->unit, x->line))));
+    GPC_TRY(gpc_send(x, gpc_new_message(x, MCM_NEAR_GETS, next_of(x))));
     return gpc_keep_pending(x);
+}
+
+static uint8_t
+passed_type(uint8_t cause)
+{
+    switch (cause) {
+        case MCM_GETX:
+        case MCM_PASSED_GETX:
+            return MCM_PASSED_GETX;
+        case MCM_ATOMIC:
+        case MCM_PASSED_ATOMIC:
+            return MCM_PASSED_ATOMIC;
+        case MCM_NEAR_GETS:
+            return MCM_PASSED_NEAR;
+        default:
+            return MCM_PASSED_GETS;
+    }
 }
 
 GPC_SHARED_ACTION(mcm_act_pass, "pass the request on to the home")
 {
-    uint8_t type = x->cause == MCM_GETX     ? MCM_PASSED_GETX
-                   : x->cause == MCM_ATOMIC ? MCM_PASSED_ATOMIC
-                                            : MCM_PASSED_GETS;
-    x->unit->statistics->load_misses += type == MCM_PASSED_GETS;
-    return gpc_send(x, gpc_new_request(x, type));
+    uint8_t type = passed_type(x->cause);
+    x->unit->statistics->load_misses += type == MCM_PASSED_GETS || type == MCM_PASSED_NEAR;
+    gpc_msg_t *msg = gpc_new_request(x, type);
+    msg->destination = next_of(x);
+    return gpc_send(x, msg);
 }
 
-GPC_ACTION(act_take_line, "fill the way with the line")
+GPC_SHARED_ACTION(mcm_act_take_line, "fill the way with the line")
 {
     gpc_merge_words(gpc_line_words(x), x->msg->data, gpc_all_words(x->unit));
     return GPC_OK;
@@ -136,7 +215,7 @@ static int
 answer_from_message(gpc_step_t *x, gpc_index_t to, uint8_t type)
 {
     const gpc_msg_t *asked = gpc_msg_at(x->unit->messages, to);
-    gpc_msg_t *msg = gpc_new_message(x, type, asked->source);
+    gpc_msg_t *msg = gpc_new_message(x, is_near(asked) ? MCM_NEAR_DATA : type, destination_of(x->unit, asked));
     msg->requester = asked->requester;
     msg->request = asked->request;
     msg->warp = asked->warp;
@@ -145,7 +224,7 @@ answer_from_message(gpc_step_t *x, gpc_index_t to, uint8_t type)
     return gpc_send(x, msg);
 }
 
-GPC_ACTION(act_pass_line, "send DATA to all pending loads")
+GPC_SHARED_ACTION(mcm_act_pass_line, "send DATA to all pending loads")
 {
     return gpc_answer_pending(x, MCM_DATA, answer_from_message);
 }
@@ -162,7 +241,7 @@ static const gpc_cell_t l2_table[L2_NUM_STATES][L2_NUM_EVENTS] = {
     [L2_V] = {
         [L2_GETS] = GO(L2_V, mcm_act_answer_line),
         [L2_GETX] = GO(L2_V, mcm_act_store),
-        [L2_ATOMIC] = GO(L2_V, act_atomic),
+        [L2_ATOMIC] = GO(L2_V, mcm_act_atomic),
         [L2_EVICT_CLEAN] = GO(L2_I),
         [L2_EVICT_DIRTY] = GO(L2_I, act_write_back),
         [L2_DROP] = GO(L2_V),
@@ -172,7 +251,7 @@ static const gpc_cell_t l2_table[L2_NUM_STATES][L2_NUM_EVENTS] = {
         [L2_GETX] = HOLD_LINE, /* until the fill */
         [L2_ATOMIC] = HOLD_LINE,
         [L2_EVICT_CLEAN] = NOT_A_VICTIM, /* the way is reserved for the fill */
-        [L2_FILL] = GO(L2_V, act_fill_line, act_answer_lines),
+        [L2_FILL] = GO(L2_V, act_fill_line, mcm_act_answer_lines),
         [L2_DROP] = GO(L2_IS),
     },
     [L2_IM] = {
@@ -181,7 +260,7 @@ static const gpc_cell_t l2_table[L2_NUM_STATES][L2_NUM_EVENTS] = {
         [L2_ATOMIC] = HOLD_LINE,
         [L2_EVICT_CLEAN] = NOT_A_VICTIM,
         [L2_FILL_STORE] = GO(L2_V, act_fill_line, mcm_act_store),
-        [L2_FILL_ATOMIC] = GO(L2_V, act_fill_line, act_atomic),
+        [L2_FILL_ATOMIC] = GO(L2_V, act_fill_line, mcm_act_atomic),
         [L2_DROP] = GO(L2_IM),
     },
     [L2_N] = {
@@ -194,13 +273,13 @@ static const gpc_cell_t l2_table[L2_NUM_STATES][L2_NUM_EVENTS] = {
         [L2_NEAR_LOAD] = GO(L2_NP, act_merge),
         [L2_NEAR_OTHER] = GO(L2_NX, act_release_way, mcm_act_pass),
         [L2_EVICT_CLEAN] = NOT_A_VICTIM,
-        [L2_NEAR_DATA] = GO(L2_N, act_take_line, act_answer_lines),
+        [L2_NEAR_DATA] = GO(L2_N, mcm_act_take_line, mcm_act_answer_lines),
         [L2_DROP] = GO(L2_NX, act_release_way),
     },
     [L2_NX] = { /* no way: never a victim */
         [L2_NEAR_LOAD] = GO(L2_NX, mcm_act_pass),
         [L2_NEAR_OTHER] = GO(L2_NX, mcm_act_pass),
-        [L2_NEAR_DATA] = GO(L2_I, act_pass_line),
+        [L2_NEAR_DATA] = GO(L2_I, mcm_act_pass_line),
         [L2_DROP] = GO(L2_NX),
     },
 };

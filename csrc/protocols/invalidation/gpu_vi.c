@@ -90,13 +90,7 @@ static const gpc_cell_t l1_table[L1_NUM_STATES][L1_NUM_EVENTS] = {
 
 static const gpc_table_t l1 = {GPC_TABLE("L1", OVER_LINES, L1, l1_table, l1_classify)};
 
-const gpc_controller_type_t vi_l1 = {
-    .name = "L1",
-    .position = GPC_AT_CORE,
-    .tables = {&l1},
-    .arrays = {{.name = "tags", .line = baseline_l1_line_described, .has_data = true}},
-    .mshr = gpc_requests_mshr_described,
-};
+const gpc_controller_type_t vi_l1 = {BASELINE_L1_TYPE(l1)};
 
 /* ---- L2 ---------------------------------------------------------------------------------------------------------- */
 
@@ -170,42 +164,31 @@ static const gpc_cell_t l2_table[L2_NUM_STATES][L2_NUM_EVENTS] = {
     },
     [L2_IS] = {
         [L2_GETS] = GO(L2_IS, act_merge),
-        [L2_GETX] = HOLD_LINE,
-        [L2_ATOMIC] = HOLD_LINE,
+        BASELINE_HOLD_WRITES,
         [L2_EVICT_CLEAN] = NOT_A_VICTIM,
         [L2_FILL] = GO(L2_S, act_fill_line, act_add_readers, act_answer_all),
     },
     [L2_IM] = {
-        [L2_GETS] = HOLD_LINE,
-        [L2_GETX] = HOLD_LINE,
-        [L2_ATOMIC] = HOLD_LINE,
+        BASELINE_HOLD_REQUESTS,
         [L2_EVICT_CLEAN] = NOT_A_VICTIM,
         [L2_FILL_STORE] = GO(L2_V, act_fill_line, act_write),
         [L2_FILL_ATOMIC] = GO(L2_V, act_fill_line, act_perform),
     },
     [L2_SW] = {
-        [L2_GETS] = HOLD_LINE,
-        [L2_GETX] = HOLD_LINE,
-        [L2_ATOMIC] = HOLD_LINE,
-        [L2_EVICT_CLEAN] = NOT_A_VICTIM,
-        [L2_EVICT_DIRTY] = NOT_A_VICTIM,
+        BASELINE_HOLD_REQUESTS,
+        BASELINE_NOT_VICTIMS,
         [L2_INV_ACK] = GO(L2_SW, act_count),
         [L2_LAST_INV_ACK] = GO(L2_V, act_clear_sharers, act_write),
         [L2_LAST_INV_ACK_KEPT] = GO(L2_S, act_keep_only_writer, act_write),
     },
     [L2_SA] = {
-        [L2_GETS] = HOLD_LINE,
-        [L2_GETX] = HOLD_LINE,
-        [L2_ATOMIC] = HOLD_LINE,
-        [L2_EVICT_CLEAN] = NOT_A_VICTIM,
-        [L2_EVICT_DIRTY] = NOT_A_VICTIM,
+        BASELINE_HOLD_REQUESTS,
+        BASELINE_NOT_VICTIMS,
         [L2_INV_ACK] = GO(L2_SA, act_count),
         [L2_LAST_INV_ACK] = GO(L2_V, act_clear_sharers, act_perform),
     },
     [L2_SI] = { /* no way: never a victim */
-        [L2_GETS] = HOLD_LINE,
-        [L2_GETX] = HOLD_LINE,
-        [L2_ATOMIC] = HOLD_LINE,
+        BASELINE_HOLD_REQUESTS,
         [L2_INV_ACK] = GO(L2_SI, act_count),
         [L2_LAST_INV_ACK] = GO(L2_I),
     },

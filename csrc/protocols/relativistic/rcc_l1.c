@@ -96,19 +96,6 @@ serves(const gpc_msg_t *answer, const gpc_msg_t *load)
     return rcc_message(load)->now <= rcc_message(answer)->exp;
 }
 
-/* Whether a load that merged with the answered one issued after the answer's lease. */
-static bool
-has_younger(const gpc_step_t *x)
-{
-    GPC_FOR_PENDING(x, waiting)
-    {
-        if (waiting->request == x->msg->request && !serves(x->msg, waiting)) {
-            return true;
-        }
-    }
-    return false;
-}
-
 static gpc_event_id_t
 classify_read(const gpc_step_t *x)
 {
@@ -118,7 +105,7 @@ classify_read(const gpc_step_t *x)
     };
     bool expired = rcc_message(x->msg)->exp < rcc_l1_unit(x->unit)->now; /* ver <= exp: the version expires no data */
 
-    if (expired && has_younger(x)) {
+    if (expired && gpc_leaves_loads(x, serves)) {
         return x->cause == RCC_DATA ? L1_DATA_AGAIN : L1_RENEW_AGAIN;
     }
     return events[x->cause == RCC_RENEW][expired][gpc_is_last_answer(x)];
@@ -250,18 +237,7 @@ GPC_ACTION(act_renew_copy, "the copy has the answer's lease")
 
 GPC_ACTION(act_request_again, "send GETS again, for the loads issued after the answer's lease together")
 {
-    const gpc_msg_t *first = NULL;
-    GPC_FOR_PENDING(x, waiting)
-    {
-        if (waiting->request == x->msg->request && !serves(x->msg, waiting)) {
-            first = first ? first : waiting;
-            waiting->request = gpc_msg_index(x->unit->messages, first);
-        }
-    }
-    gpc_msg_t *again = gpc_new_message(x, RCC_GETS, gpc_home_of(x->unit, x->line));
-    again->request = first->request;
-    again->warp = first->warp;
-    again->mask = first->mask;
+    gpc_msg_t *again = gpc_request_again(x, RCC_GETS, serves);
     return gpc_send_outstanding(x, stamp_read(x, again));
 }
 

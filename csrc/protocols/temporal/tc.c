@@ -35,19 +35,6 @@ tc_serves(const gpc_msg_t *answer, const gpc_msg_t *load)
     return load->issued <= tc_message(answer)->timestamp;
 }
 
-/* Whether a load that merged with the answered one issued too late for this answer. */
-static bool
-has_younger(const gpc_step_t *x)
-{
-    GPC_FOR_PENDING(x, waiting)
-    {
-        if (waiting->request == x->msg->request && !tc_serves(x->msg, waiting)) {
-            return true;
-        }
-    }
-    return false;
-}
-
 bool
 tc_is_behind_merged(const gpc_step_t *x)
 {
@@ -74,7 +61,7 @@ classify_read(const gpc_step_t *x)
 {
     bool expired = gpc_expired(x, tc_message(x->msg)->timestamp);
 
-    if (expired && has_younger(x)) {
+    if (expired && gpc_leaves_loads(x, tc_serves)) {
         return L1_READ_AGAIN;
     }
     if (expired && x->state == L1_IV) {
@@ -125,18 +112,7 @@ GPC_SHARED_ACTION(tc_act_fill, "fill the line and its lease from the answer")
 
 GPC_SHARED_ACTION(act_request_again, "send GETS again, for the loads issued after the data's timestamp together")
 {
-    const gpc_msg_t *first = NULL;
-    GPC_FOR_PENDING(x, waiting)
-    {
-        if (waiting->request == x->msg->request && !tc_serves(x->msg, waiting)) {
-            first = first ? first : waiting;
-            waiting->request = gpc_msg_index(x->unit->messages, first);
-        }
-    }
-    gpc_msg_t *again = gpc_new_message(x, MSG_GETS, gpc_home_of(x->unit, x->line));
-    again->request = first->request;
-    again->warp = first->warp;
-    again->mask = first->mask;
+    gpc_msg_t *again = gpc_request_again(x, MSG_GETS, tc_serves);
     gpc_count(x, load_misses);
     return gpc_send_outstanding(x, again);
 }

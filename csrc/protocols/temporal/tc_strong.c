@@ -310,17 +310,14 @@ static const gpc_cell_t l2_table[L2_NUM_STATES][L2_NUM_EVENTS] = {
     },
     [L2_IS] = {
         [L2_GETS] = GO(L2_IS, act_merge),
-        [L2_GETX] = HOLD_LINE,
-        [L2_ATOMIC] = HOLD_LINE,
+        BASELINE_HOLD_WRITES,
         [L2_EVICT_CLEAN] = NOT_A_VICTIM,
         [L2_FILL] = GO(L2_P, tc_act_fill_line, act_extend, tc_act_answer_all),
         [L2_FILL_SHARED] = GO_HARDENED(L2_S, tc_act_fill_line, act_extend, tc_act_answer_all),
         [L2_QUEUE_FULL] = HOLD_QUEUE,
     },
     [L2_IM] = {
-        [L2_GETS] = HOLD_LINE,
-        [L2_GETX] = HOLD_LINE,
-        [L2_ATOMIC] = HOLD_LINE,
+        BASELINE_HOLD_REQUESTS,
         [L2_EVICT_CLEAN] = NOT_A_VICTIM,
         [L2_FILL_STORE] = GO(L2_E, tc_act_fill_line, writer_act_write, act_send_ack),
         [L2_FILL_ATOMIC] = GO(L2_E, tc_act_fill_line, writer_act_perform, act_send_old),
@@ -337,10 +334,8 @@ static const gpc_cell_t l2_table[L2_NUM_STATES][L2_NUM_EVENTS] = {
     [L2_WS] = {
         [L2_GETS] = HOLD_LINE, /* a read must not extend the lease: the store would starve */
         [L2_GETS_OLD] = GO(L2_WS, tc_act_answer),
-        [L2_GETX] = HOLD_LINE,
-        [L2_ATOMIC] = HOLD_LINE,
-        [L2_EVICT_CLEAN] = NOT_A_VICTIM,
-        [L2_EVICT_DIRTY] = NOT_A_VICTIM,
+        BASELINE_HOLD_WRITES,
+        BASELINE_NOT_VICTIMS,
         [L2_TIME_STORE] = GO(L2_E, writer_act_write, act_send_ack),
         [L2_TIME_ATOMIC] = GO(L2_E, writer_act_perform, act_send_old),
         [L2_QUEUE_FULL] = HOLD_QUEUE,

@@ -1,0 +1,70 @@
+"""A cache of the translations of large PTX modules, which take longer than to read them back."""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import hashlib
+import os
+import pickle
+from collections.abc import Callable
+from pathlib import Path
+
+from gpucoh.base.caches import cache_folder
+from gpucoh.ptx.translate import Translation
+
+#: Characters of a module from which on its kernels are kept: a kernel of 300 instructions is translated in 50 ms.
+KEPT_FROM = 40_000
+_PACKAGE = Path(__file__).parents[1]
+_HASH_BYTES = 32
+
+
+def kept(of: tuple[str, str, str], translate: Callable[[], Translation]) -> Translation:
+    """The translation of a kernel, from the cache if it is there and of this code.
+
+    ``of`` is the module's name, the kernel's and the module's text.
+    """
+    if len(of[-1]) < KEPT_FROM:
+        return translate()
+    key = hashlib.sha256("\0".join((_code(), *of)).encode(errors="surrogateescape"))
+    try:
+        entry = cache_folder("translations") / key.hexdigest()[:32]
+    except OSError:  # a cache that cannot be written only costs time
+        return translate()
+    found = _read(entry)
+    if found is None:
+        found = translate()
+        with contextlib.suppress(OSError):
+            _write(entry, found)
+    return found
+
+
+@functools.cache
+def _code() -> str:
+    """A hash of what translates."""
+    digest = hashlib.sha256()
+    for folder in ("base", "lang", "ptx"):
+        for path in sorted((_PACKAGE / folder).rglob("*")):
+            if path.suffix in (".py", ".def"):
+                digest.update(path.read_bytes())
+    return digest.hexdigest()
+
+
+def _read(entry: Path) -> Translation | None:
+    """The entry, if it is whole."""
+    try:
+        content = entry.read_bytes()
+    except OSError:
+        return None
+    code, data = content[:_HASH_BYTES], content[_HASH_BYTES:]
+    if code != hashlib.sha256(data).digest():
+        return None
+    found = pickle.loads(data)
+    return found if isinstance(found, Translation) else None
+
+
+def _write(entry: Path, translation: Translation) -> None:
+    data = pickle.dumps(translation)
+    part = entry.with_name(f"{entry.name}.{os.getpid()}")
+    part.write_bytes(hashlib.sha256(data).digest() + data)
+    part.replace(entry)
