@@ -34,7 +34,7 @@ from gpucoh.machines import machine
 
 LARGEST = 256
 OTHERS = (32, 4, 2048)  # the last one for programs that launch nothing for small sizes
-KEPT = ("-D", "-l", "-L", "-std", "--std", "--expt", "--extended", "-rdc", "-use", "--use")
+KEPT = ("-D", "-l", "-L", "-std", "--std", "--expt", "--extended", "-rdc", "-dc", "-use", "--use")
 BUDGET, DEADLOCK_AFTER = 3_000_000, 2_000_000  # core cycles of a launch
 SECONDS, GIB = 40.0, 2.0
 GIVEN = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))

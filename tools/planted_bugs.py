@@ -196,8 +196,11 @@ def find_litmus(name: str, protocol: Any, row: dict[str, Any]) -> dict[str, Any]
 
 def find_monitors(name: str, protocol: Any, row: dict[str, Any]) -> dict[str, Any] | None:
     """The first of some workloads in which a monitor or the race detector catches it."""
-    fields = {"set": {"dies": protocol.dies, "page_kib": 4}} if protocol.dies > 1 else {}
-    notes = ({"workload": workload} | fields for workload in WORKLOADS)
+    fields = {"dies": protocol.dies, "gpus": protocol.gpus, "page_kib": 4}
+    if protocol.gpus == 1:
+        del fields["gpus"]
+    shared = {"set": fields} if protocol.dies > 1 else {}
+    notes = ({"workload": workload} | shared for workload in WORKLOADS)
     return next((note for note in notes if check_monitors(name, note)), None)
 
 

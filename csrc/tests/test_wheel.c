@@ -146,52 +146,6 @@ TEST(clear_drops_near_and_far_and_keeps_now)
     CHECK_EQUAL_U64(next_name(), 4);
 }
 
-typedef struct {
-    gpc_tick_t tick;
-    uint32_t target, name; /* names ascend in the order of scheduling */
-    uint8_t priority;
-} reference_t;
-
-static bool
-goes_first(const reference_t *a, const reference_t *b)
-{
-    if (a->tick != b->tick) {
-        return a->tick < b->tick;
-    }
-    if (a->priority != b->priority) {
-        return a->priority < b->priority;
-    }
-    return a->target != b->target ? a->target < b->target : a->name < b->name;
-}
-
-/* A plain list searched for its first is the oracle. */
-TEST(wheel_orders_random_events_as_a_plain_list)
-{
-    static reference_t list[CAPACITY];
-    uint32_t count = 0, wrong = 0;
-    begin(CAPACITY);
-    for (uint32_t name = 0; name < 300000 && wrong == 0; name++) {
-        uint64_t reach = random_below(4) == 0 ? 20000 : random_below(3) ? 12 : 2100;
-        if (count < 64 && (count == 0 || random_below(2))) {
-            reference_t entry = {gpc_wheel_now(&wheel) + random_below(reach), (uint32_t) random_below(8), name,
-                                 (uint8_t) random_below(4)};
-            schedule(&(gpc_event_t){
-                .tick = entry.tick, .priority = entry.priority, .target = entry.target, .argument = name});
-            list[count++] = entry;
-            continue;
-        }
-        uint32_t first = 0;
-        for (uint32_t i = 1; i < count; i++) {
-            first = goes_first(&list[i], &list[first]) ? i : first;
-        }
-        gpc_event_t event = {0};
-        wrong +=
-            !gpc_wheel_next(&wheel, &event) || event.argument != list[first].name || event.tick != list[first].tick;
-        list[first] = list[--count];
-    }
-    CHECK_EQUAL_U64(wrong, 0);
-}
-
 /* ---- edge events ------------------------------------------------------------------------------------------------- */
 
 enum { PERIOD = 6, LONG_PERIOD = 48, TARGETS = 150, EDGE_PRIORITY = 2 };
@@ -232,32 +186,47 @@ TEST(wheel_has_one_near_edge_of_a_target_and_tick)
     CHECK_EQUAL_U64(next_name(), 149);
 }
 
-/* The reference with an edge event instead of every other event: near and far, of the running tick too, between all
- * priorities. Names ascend, and events of one target and kind come in that order; edge events have no name, and other
- * events have other targets or kinds. */
-static void
-compare_edges_with_a_plain_list(gpc_tick_t ticks)
+static bool
+goes_first(const gpc_event_t *a, const gpc_event_t *b)
 {
-    static reference_t list[CAPACITY];
+    if (a->tick != b->tick) {
+        return a->tick < b->tick;
+    }
+    if (a->priority != b->priority) {
+        return a->priority < b->priority;
+    }
+    if (a->target != b->target) {
+        return a->target < b->target;
+    }
+    return a->kind != b->kind ? a->kind < b->kind : a->argument < b->argument;
+}
+
+/* A plain list searched for its first is the oracle. Arguments ascend. With `edges`, their period, every other event is
+ * an edge event: near and far, of the running tick too, between all priorities. */
+static void
+compare_with_a_plain_list(gpc_tick_t edges, uint32_t targets)
+{
+    static gpc_event_t list[CAPACITY];
     uint32_t count = 0, wrong = 0;
-    begin_edges(ticks);
+    edges ? begin_edges(edges) : begin(CAPACITY);
     for (uint32_t step = 0; step < 300000 && wrong == 0; step++) {
-        uint64_t reach = random_below(4) == 0 ? 40 * period * 64 : random_below(3) ? 12 : 2100;
+        uint64_t reach = random_below(4) == 0 ? 20000 + 40 * edges * 64 : random_below(3) ? 12 : 2100;
         if (count < 64 && (count == 0 || random_below(2))) {
-            bool edge = random_below(2);
-            gpc_tick_t tick = gpc_wheel_now(&wheel) + random_below(reach);
-            tick = edge ? (tick + period - 1) / period * period : tick;
-            uint32_t target = (uint32_t) random_below(TARGETS);
-            reference_t entry = {tick, target, edge ? GPC_EVENT_CORE : GPC_EVENT_OUTBOX,
-                                 edge ? EDGE_PRIORITY : (uint8_t) random_below(4)};
+            gpc_event_t event = {.tick = gpc_wheel_now(&wheel) + random_below(reach),
+                                 .target = (uint32_t) random_below(targets)};
             bool joined = false;
-            if (edge) {
-                joined = add_edge(tick, target);
+            if (edges && random_below(2)) {
+                event.tick = (event.tick + period - 1) / period * period;
+                event.kind = GPC_EVENT_CORE;
+                event.priority = EDGE_PRIORITY;
+                joined = add_edge(event.tick, event.target);
             } else {
-                schedule(&(gpc_event_t){
-                    .tick = tick, .priority = entry.priority, .target = target, .kind = GPC_EVENT_OUTBOX});
+                event.kind = GPC_EVENT_OUTBOX;
+                event.priority = (uint8_t) random_below(4);
+                event.argument = step;
+                schedule(&event);
             }
-            list[count] = entry;
+            list[count] = event;
             count += !joined;
             continue;
         }
@@ -267,17 +236,21 @@ compare_edges_with_a_plain_list(gpc_tick_t ticks)
         }
         gpc_event_t event = {0};
         wrong += gpc_wheel_count(&wheel) != count || !gpc_wheel_next(&wheel, &event) ||
-                 event.tick != list[first].tick || event.kind != list[first].name ||
-                 event.target != list[first].target || event.priority != list[first].priority;
+                 goes_first(&event, &list[first]) || goes_first(&list[first], &event);
         list[first] = list[--count];
     }
     CHECK_EQUAL_U64(wrong, 0);
 }
 
+TEST(wheel_orders_random_events_as_a_plain_list)
+{
+    compare_with_a_plain_list(0, 8);
+}
+
 TEST(wheel_orders_edges_and_other_events_as_a_plain_list)
 {
-    compare_edges_with_a_plain_list(PERIOD);
-    compare_edges_with_a_plain_list(LONG_PERIOD);
+    compare_with_a_plain_list(PERIOD, TARGETS);
+    compare_with_a_plain_list(LONG_PERIOD, TARGETS);
 }
 
 TEST(wheel_takes_near_edges_and_listed_events_apart)

@@ -116,7 +116,7 @@ class Task:
         known = self.choice.protocol.options
         options = random_options(dice, option_ranges(self.choice.protocol), self.choice.options)
         words = ",".join(f"{name}={known[name].word(value)}" for name, value in options.items())
-        machine = on_dies(machine, self.choice.protocol.dies)
+        machine = on_dies(machine, self.choice.protocol.dies, self.choice.protocol.gpus)
         return Setup(
             protocol=f"{self.choice.protocol.id}[{words}]" if words else self.choice.protocol.id,
             consistency=self.rule, machine=machine, seed=self.report.seed, check=number == 0,

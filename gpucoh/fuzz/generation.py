@@ -325,8 +325,9 @@ def _count(dice: Dice, weaver: Weaver, warp: int, habits: Habits) -> Op:
     return Op(kind="count", lanes=lanes, places=places, order=order, scope=scope_name)
 
 
-def on_dies(machine: Machine, dies: int) -> Machine:
-    """The machine with that many dies, if its cores are a multiple; the smallest pages, so that all have some.
+def on_dies(machine: Machine, dies: int, gpus: int) -> Machine:
+    """The machine with that many dies on so many GPUs, if its cores are a multiple; the smallest pages, so that all
+    have some.
 
     A fast network goes with split links so narrow that messages wait for them.
     """
@@ -341,6 +342,9 @@ def on_dies(machine: Machine, dies: int) -> Machine:
         topology="crossbar",
         die_latency=10 * machine.noc_latency,
         die_bytes=2 if narrow else 0,
+        gpus=gpus,
+        gpu_latency=20 * machine.noc_latency if gpus > 1 else 0,
+        gpu_bytes=2 if narrow and gpus > 1 else 0,
         links="split" if narrow else "joined",
         placement="static",  # block b on core b mod cores, as on one die
     )

@@ -13,6 +13,7 @@ from gpucoh.base.errors import ConfigError, Error, SimulationError
 from gpucoh.device.gpu import GPU
 from gpucoh.fuzz import programs
 from gpucoh.fuzz.cases import HOST, Case, Episode, Layout, Meeting, Shape, Weaver, Woven
+from gpucoh.lang.program import widened
 from gpucoh.machines import PLACEMENTS, Machine
 
 #: Budget of a launch in core cycles: per memory instruction, and the constant part.
@@ -195,8 +196,10 @@ class Bench:
 
     def _launch(self, listing: programs.Listing, results: Any) -> None:
         shape, memory = self.setup.shape, self.memory
+        # its blocks take several GPUs for one
+        code = widened(listing.code) if self.setup.machine.gpus > 1 else listing.code
         self.gpu.core.launch(
-            "fuzz", listing.code, programs.VECTORS, programs.UNIFORMS, 0, listing.constants,
+            "fuzz", code, programs.VECTORS, programs.UNIFORMS, 0, listing.constants,
             [(memory.address, memory.size, False, "shared"), (results.address, results.size, False, "results"),
              (memory.address, memory.size, True, "constant")],
             (shape.blocks, 1, 1), (shape.warps_per_block * shape.lanes, 1, 1),

@@ -198,11 +198,7 @@ class Program:
     @functools.cached_property
     def widened(self) -> bytes:
         """The code with scope sys in place of scope gpu, for blocks on several GPUs that are one to the kernel."""
-        gpu, sys = isa.SCOPES["GPU"], isa.SCOPES["SYS"]
-        return b"".join(
-            isa.PACKING.pack(*(one._replace(scope=sys) if one.scope == gpu else one))
-            for one in isa.unpacked(self.code)
-        )
+        return widened(self.code)
 
     @functools.cached_property
     def fenced(self) -> Program:
@@ -359,6 +355,15 @@ class Program:
                     f"(allowed: up to {2**31 - 1} where the kernel uses it)"
                 )
         return extents
+
+
+def widened(code: bytes) -> bytes:
+    """Machine code with scope sys in place of scope gpu."""
+    gpu, sys = isa.SCOPES["GPU"], isa.SCOPES["SYS"]
+    return b"".join(
+        isa.PACKING.pack(*(one._replace(scope=sys) if one.scope == gpu else one))
+        for one in isa.unpacked(code)
+    )
 
 
 def scalar_bits(kernel: str, parameter: Parameter, value: Any) -> int:

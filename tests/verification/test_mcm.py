@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 import gpucoh
-from gpucoh.verify.explorer import explore, small_choice
-from gpucoh.verify.oracle import allowed_outcomes
+from gpucoh.verify.explorer import small_choice
 from gpucoh.verify.programs import parse
 from products import share
+from verification.explorations import passes
 
 LINK = {"page_kib": 4, "die_latency": 50, "die_bytes": 32, "gpu_latency": 300, "gpu_bytes": 16}
 MACHINES = {
@@ -49,12 +49,7 @@ COMPLETE = {
 @pytest.mark.parametrize("protocol", PROTOCOLS)
 def test_every_execution_of_a_small_program_is_allowed(protocol: str, name: str) -> None:
     program = parse(COMPLETE[name])
-    allowed = allowed_outcomes(program, "RCc")
-    found = explore(
-        small_choice(protocol), program, allowed=allowed, evictions=0, max_states=2_000_000
-    )
-    assert found["complete"]
-    assert not found["violations"]
+    passes(small_choice(protocol), program, "RCc", evictions=0, max_states=2_000_000)
 
 
 @gpucoh.kernel

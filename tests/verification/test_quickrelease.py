@@ -16,6 +16,7 @@ from gpucoh.verify.library import find_all
 from gpucoh.verify.oracle import allowed_outcomes
 from gpucoh.verify.programs import parse
 from products import share
+from verification.explorations import passes
 
 SHAPES = ("CoRR", "CoRW", "CoWR", "MP+F", "MP+rel+acq", "SB+F")
 LONG = [pytest.param(name, marks=pytest.mark.long) for name in ("rfo", "qr")]
@@ -89,10 +90,7 @@ def test_every_cell_of_rfo_with_a_tracked_l2_is_entered_and_no_program_is_wrong(
     entered: dict[str, set[int]] = {controller: set() for controller in controllers}
     for evictions, warm, text in programs:
         program = replace(parse(text), warm=warm)
-        allowed = allowed_outcomes(program, MODEL[name])
-        found = explore(name, program, allowed=allowed, evictions=evictions)
-        assert found["complete"]
-        assert not found["violations"]
+        found = passes(name, program, MODEL[name], evictions=evictions)
         for controller in controllers:
             entered[controller] |= set(found["cells"][controller])
     assert not any(cells_not_entered(name, each, entered[each]) for each in controllers)
@@ -125,12 +123,8 @@ STORE_BAR_ATOMIC = parse("0: st x 1; bar; add y 1 | 1: st y 1; bar; add x 1")
 
 @pytest.mark.parametrize(("barrier", "weak"), [("local", True), ("release", False)])
 def test_a_barrier_of_the_block_brings_stores_to_memory_if_it_is_a_release(barrier, weak):
-    allowed = allowed_outcomes(STORE_BAR_ATOMIC, "RCc")
-    found = explore(
-        f"qr[barrier={barrier}]", STORE_BAR_ATOMIC, allowed=allowed, evictions=0, max_states=50_000
-    )
-    assert found["complete"]
-    assert not found["violations"]
+    choice, bound = f"qr[barrier={barrier}]", 50_000
+    found = passes(choice, STORE_BAR_ATOMIC, "RCc", evictions=0, max_states=bound)
     assert any(outcome[:2] == [0, 0] for outcome in found["outcomes"]) == weak
 
 
@@ -138,23 +132,14 @@ def test_a_barrier_of_the_block_brings_stores_to_memory_if_it_is_a_release(barri
 @pytest.mark.parametrize("protocol", ["wt", "qr"])
 def test_a_release_after_a_barrier_covers_what_its_block_wrote_before(protocol, barrier):
     program = parse("0: st x 1; bar | 0: bar; st.release y 1 | 1: ld.acquire y; ld x")
-    allowed = allowed_outcomes(program, "RCc")
-    found = explore(
-        f"{protocol}[barrier={barrier}]", program, allowed=allowed, evictions=0, max_states=50_000
-    )
-    assert found["complete"]
-    assert not found["violations"]
+    choice = f"{protocol}[barrier={barrier}]"
+    passes(choice, program, "RCc", evictions=0, max_states=50_000)
 
 
 @pytest.mark.parametrize("barrier", ["local", "release"])
 def test_a_release_after_its_waves_barrier_has_a_marker_of_its_own(barrier):
     program = parse("0: st y 1; bar; st x 1; F; add y 1 | 1: ld.acquire y; ld x")
-    allowed = allowed_outcomes(program, "RCc")
-    found = explore(
-        f"qr[barrier={barrier}]", program, allowed=allowed, evictions=0, max_states=50_000
-    )
-    assert found["complete"]
-    assert not found["violations"]
+    passes(f"qr[barrier={barrier}]", program, "RCc", evictions=0, max_states=50_000)
 
 
 @pytest.mark.long
@@ -162,12 +147,7 @@ def test_a_release_of_a_core_without_writes_passes_on_what_it_has_read():
     """A whole block is written: a wL2 serves reads of it, and invalidates no copy until it leaves."""
     program = "0: st x 1; st y 1 | 1: ld.acquire x; add.release z 1 | 2: ld.acquire z; ld x"
     program = replace(parse(program), packed=True, warm=True)
-    allowed = allowed_outcomes(program, "RCc")
-    found = explore(
-        "qr[clean=on,sync_sc=on]", program, allowed=allowed, evictions=0, max_states=200_000
-    )
-    assert found["complete"]
-    assert not found["violations"]
+    passes("qr[clean=on,sync_sc=on]", program, "RCc", evictions=0, max_states=200_000)
 
 
 def test_a_store_that_a_wave_reads_early_on_its_core_may_be_in_memory_later():
@@ -187,10 +167,7 @@ def test_random_programs_pass_with_short_fifos_and_acknowledged_invs(options):
 
 def test_sync_sc_makes_releases_and_acquires_sequentially_consistent():
     program = parse("0: st.release x 1; ld.acquire y | 1: st.release y 1; ld.acquire x")
-    allowed = allowed_outcomes(program, "SC")
-    found = explore("qr[sync_sc=on,clean=on]", program, allowed=allowed, evictions=0)
-    assert found["complete"]
-    assert not found["violations"]
+    passes("qr[sync_sc=on,clean=on]", program, "SC", evictions=0)
 
 
 @pytest.mark.parametrize(

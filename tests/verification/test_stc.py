@@ -14,8 +14,9 @@ from gpucoh.litmus.verdict import Verdicts
 from gpucoh.verify.explorer import explore, small_choice
 from gpucoh.verify.library import shapes
 from gpucoh.verify.oracle import allowed_outcomes
-from gpucoh.verify.programs import Program, fenced, parse
+from gpucoh.verify.programs import fenced, parse
 from products import share
+from verification.explorations import passes
 
 FAMILY = [name for name in gpucoh.protocols() if name.startswith("stc-")]
 MOVING = [name for name in FAMILY if "adapt" in gpucoh.protocols()[name].options]
@@ -25,32 +26,24 @@ SHAPES = {shape.name: shape for shape in shapes()}
 BANDS = {"two bands": "[seb=3]", "one band": "[seb=4]"}
 
 
-def passes(choice: str, program: Program, **more: Any) -> dict[str, Any]:
-    allowed = allowed_outcomes(program, "RC-MCA")
-    found = explore(small_choice(choice), program, allowed=allowed, **more)
-    assert not found["violations"], (choice, program)
-    return found
-
-
 @pytest.mark.parametrize(("protocol", "bands"), share(FAMILY, BANDS, one_in=4))
 def test_classical_shapes_with_fences_are_complete(protocol: str, bands: str) -> None:
     for name in ("MP+F", "SB+F", "CoRR", "CoRW", "CoWR"):
         for warm in (False, True):
             program = replace(fenced(SHAPES[name]), warm=warm, evictions=False)
-            found = passes(protocol + BANDS[bands], program)
-            assert found["complete"], (name, warm)
+            passes(small_choice(protocol + BANDS[bands]), program, "RC-MCA")
 
 
 @pytest.mark.parametrize(("protocol", "bands"), share(FAMILY, BANDS, one_in=4))
 def test_a_warm_line_of_the_reader_is_not_read_too_long(protocol: str, bands: str) -> None:
     program = replace(parse("st x 1; F; st y 1 | ld x; F; ld y; F; ld x"), evictions=False)
-    assert passes(protocol + BANDS[bands], program)["complete"]
+    passes(small_choice(protocol + BANDS[bands]), program, "RC-MCA")
 
 
 @pytest.mark.parametrize(("protocol", "skew"), share(FAMILY, ["resume", "sync"], one_in=4))
 def test_the_other_cures_of_the_skew_cure_it(protocol: str, skew: str) -> None:
     program = replace(SHAPES["MP+F"], warm=True, evictions=False)
-    assert passes(f"{protocol}[seb=4,skew={skew}]", program)["complete"]
+    passes(small_choice(f"{protocol}[seb=4,skew={skew}]"), program, "RC-MCA")
 
 
 @pytest.mark.parametrize("text", ["st x 1; st y 1; ld z", "st x 1; F; st y 1 | ld y; F; ld x"])
@@ -59,7 +52,7 @@ def test_bands_that_move_keep_the_model(protocol: str, text: str) -> None:
     """All lines are in one band until a conflict moves the bands up."""
     for warm in (False, True):
         program = replace(parse(text), warm=warm, evictions=False)
-        assert passes(protocol + "[seb=2,epochs=2]", program)["complete"]
+        passes(small_choice(protocol + "[seb=2,epochs=2]"), program, "RC-MCA")
 
 
 JOINED = "0: st x 1; st.release y 1 | 1: ld x; ld.acquire y; ld x"
@@ -68,11 +61,7 @@ JOINED = "0: st x 1; st.release y 1 | 1: ld x; ld.acquire y; ld x"
 @pytest.mark.parametrize("protocol", ["src", "stc-es"])
 def test_a_load_joins_no_read_that_its_wave_has_ordered_before_it(protocol: str) -> None:
     """The first load of x may be outstanding when the acquire completes: the last one must not join it."""
-    program = replace(parse(JOINED), evictions=False)
-    allowed = allowed_outcomes(program, "RC-MCA")
-    found = explore(small_choice(protocol), program, allowed=allowed)
-    assert found["complete"]
-    assert not found["violations"]
+    passes(small_choice(protocol), replace(parse(JOINED), evictions=False), "RC-MCA")
 
 
 @pytest.mark.parametrize("protocol", ["src", "stc-es"])
@@ -87,7 +76,9 @@ def test_loads_join_outstanding_reads(protocol: str) -> None:
 @pytest.mark.parametrize("protocol", FAMILY)
 def test_shapes_of_three_and_four_threads_pass_within_a_bound(protocol: str, name: str) -> None:
     program = replace(SHAPES[name], warm=True, evictions=False)
-    passes(protocol, program, max_states=150_000)
+    allowed = allowed_outcomes(program, "RC-MCA")
+    found = explore(small_choice(protocol), program, allowed=allowed, max_states=150_000)
+    assert not found["violations"]
 
 
 # ---- on the whole machine

@@ -16,6 +16,7 @@ from gpucoh.verify.oracle import allowed_outcomes
 from gpucoh.verify.programs import every_program, fenced, parse, without_fences
 from products import share
 from registered import ALL, BUFFERED, COHERENT, SEQUENTIAL
+from verification.explorations import passes
 
 
 def interleavings(program):
@@ -109,9 +110,7 @@ def test_a_protocol_passes_on_one_line(protocol):
 def test_the_end_of_a_program_drains_lazy_store_buffers(protocol):
     """A store of a thread that releases nothing reaches the others' copies at the kernel's end."""
     program = parse("0: ld x; st x 1; st y 1 | 1: st.release z 1; ld x")
-    result = explore(f"{protocol}[sb_drain=lazy,sb_entries=2]", program, max_states=400_000)
-    assert result["complete"]
-    assert not result["violations"]
+    passes(f"{protocol}[sb_drain=lazy,sb_entries=2]", program, max_states=400_000)
 
 
 # ---- loads of read-only arrays
@@ -141,11 +140,8 @@ def test_upgrades_that_outlive_their_lease_pass(lifetime):
     stores = "st x 1; " * (lifetime + 1) + "st x 2"
     program = parse(f"{stores}; F; st y 1 | ld x; ld y; F; ld x")
     program = replace(program, warm=True, evictions=lifetime == 0)  # the L2 may forget a timestamp
-    allowed = allowed_outcomes(program, "RCpc")
     choice = small_choice(f"tc-weak[lifetime={lifetime}]")
-    result = explore(choice, program, allowed=allowed, max_states=2_000_000)
-    assert result["complete"]
-    assert not result["violations"]
+    passes(choice, program, "RCpc", max_states=2_000_000)
 
 
 @pytest.mark.parametrize("protocol", share(SEQUENTIAL, one_in=4))
@@ -153,10 +149,7 @@ def test_a_protocol_is_sequentially_consistent_on_a_tight_machine(protocol):
     for shape in shapes():
         if shape.variables == 2 and shape.cores == 2 and shape.size < 7:
             program = replace(without_fences(shape), tight=True, evictions=False)
-            allowed = allowed_outcomes(program, "SC")
-            result = explore(small_choice(protocol), program, consistency="sc", allowed=allowed)
-            assert result["complete"]
-            assert not result["violations"]
+            passes(small_choice(protocol), program, "SC", consistency="sc")
 
 
 def test_options_have_the_values_that_the_protocol_declares_for_a_small_machine():
@@ -260,9 +253,7 @@ def test_an_acquire_bars_a_fill_in_flight_of_the_line_that_it_reads(protocol, sy
     program = replace(
         parse(f"0: {sync} x; ld y | 0: ld y | 1: st y 1; st.release x 1"), packed=True
     )
-    result = explore(protocol, program, max_states=400_000)
-    assert result["complete"]
-    assert not result["violations"]
+    passes(protocol, program, max_states=400_000)
 
 
 # ---- values that depend on values; barriers
@@ -334,19 +325,13 @@ PARTS_OF_WORDS = [
 )
 def test_stores_to_parts_of_a_word_keep_the_others(protocol, text, warm):
     program = replace(parse(text), warm=warm)
-    found = explore(small_choice(protocol), program, allowed=allowed_outcomes(program, "SC"))
-    assert found["complete"]
-    assert not found["violations"]
+    passes(small_choice(protocol), program, "SC")
 
 
 @pytest.mark.parametrize("protocol", ["gpu-hrf", "denovo-hrf"])
 @pytest.mark.parametrize("other", ["add x 1", "st x 2"])
 def test_atomics_of_one_core_with_unequal_scopes_are_atomic(protocol, other):
-    program = parse(f"0: add.cu x 1 | 0: {other}")
-    allowed = allowed_outcomes(program, "HRF-indirect")
-    found = explore(small_choice(protocol), program, allowed=allowed)
-    assert found["complete"]
-    assert not found["violations"]
+    passes(small_choice(protocol), parse(f"0: add.cu x 1 | 0: {other}"), "HRF-indirect")
 
 
 # ---- machine fields
@@ -367,9 +352,7 @@ def test_a_field_of_the_machine_is_set_and_timestamps_begin_again(cli):
 def test_narrow_timestamps_roll_over_in_logical_time(protocol):
     program, choice = parse("st x 1; st x 2 | ld x; ld x"), small_choice(protocol)
     assert not explore(choice, program)["cells"]["L2.rollover"]
-    found = explore(choice, program, fields={"timestamp_bits": 4})
-    assert found["complete"]
-    assert not found["violations"]
+    found = passes(choice, program, fields={"timestamp_bits": 4})
     assert found["cells"]["L2.rollover"]
 
 
@@ -406,12 +389,7 @@ def test_scope_gpu_orders_nothing_between_gpus():
 @pytest.mark.parametrize("protocol", ["mesi", "gpu-hrf", "mcm"])
 def test_scope_sys_is_explored_between_gpus(protocol):
     choice = small_choice(protocol)
-    program = parse(BETWEEN.format("sys"))
-    found = explore(
-        choice, program, allowed=allowed_outcomes(program, choice.model(choice.rule(None)))
-    )
-    assert found["complete"]
-    assert not found["violations"]
+    passes(choice, parse(BETWEEN.format("sys")), choice.model(choice.rule(None)))
 
 
 def test_a_core_is_on_one_gpu_and_so_are_launches():

@@ -132,6 +132,13 @@ check_copy(gpc_monitor_t *self, gpc_controller_t *l1, gpc_address_t line, const 
                        "a readable copy is current");
 }
 
+/* Whether an access of the scope that orders does so for all cores. */
+static bool
+is_of_all(const gpc_monitor_t *self, uint8_t scope)
+{
+    return scope == GPC_SCOPE_SYS || self->about.machine->gpus <= 1 || !self->about.protocol->order.reads_scopes;
+}
+
 /* The core's L1 has dropped the copies that may be stale. */
 static void
 acquired(gpc_monitor_t *self, const gpc_controller_t *l1)
@@ -280,7 +287,7 @@ note_acquire(gpc_monitor_t *self, uint32_t core, uint32_t warp, const gpc_access
 {
     bool acquires = access->order == GPC_ORDER_ACQUIRE || access->order >= GPC_ORDER_ACQ_REL;
     bool local = self->about.protocol->order.local_scopes && access->scope <= GPC_SCOPE_CU;
-    if (acquires && !local && self->own_acquires) {
+    if (acquires && !local && self->own_acquires && is_of_all(self, access->scope)) {
         gpc_acquires_t *own = &self->own_acquires[(size_t) core * self->about.machine->warps_per_core + warp];
         gpc_cycle_t now = gpc_monitor_now(self->about.l1s[core]);
         gpc_monitor_note_acquire(own, now, self->watched.released ? self->released : now);
@@ -296,13 +303,6 @@ must_have_performed(const gpc_monitor_t *self, const gpc_access_t *access)
     bool fence = access->kind == GPC_ACCESS_FENCE;
     return access->kind != GPC_ACCESS_EXIT && !local && (fence || !order->fences_only) &&
            (!fence || access->order != GPC_ORDER_ACQUIRE);
-}
-
-/* Whether a release is one for all cores. */
-static bool
-is_of_all(const gpc_monitor_t *self, const gpc_access_t *access)
-{
-    return access->scope == GPC_SCOPE_SYS || self->about.machine->gpus <= 1;
 }
 
 static int
@@ -333,7 +333,7 @@ ordered(gpc_monitor_t *self, uint32_t core, uint32_t warp, const gpc_access_t *a
                             "core %" PRIu32 " warp %" PRIu32 " goes on before a word that it has stored is performed",
                             core, warp);
     }
-    if (releases && must_have_performed(self, access) && is_of_all(self, access)) {
+    if (releases && must_have_performed(self, access) && is_of_all(self, access->scope)) {
         gpc_cycle_t wrote = gpc_monitor_warp(self, core, warp)->wrote;
         self->released = wrote > self->released ? wrote : self->released;
     }
@@ -394,7 +394,7 @@ check(gpc_monitor_t *self, const gpc_observation_t *event)
         case GPC_ON_STEPPED:
             return stepped(self, event->stepped.unit, event->stepped.line);
         case GPC_ON_FLASHED:
-            if (event->flashed.unit->type->position == GPC_AT_CORE) {
+            if (event->flashed.unit->type->position == GPC_AT_CORE && is_of_all(self, GPC_SCOPE_GPU)) {
                 acquired(self, event->flashed.unit);
             }
             return GPC_OK;

@@ -39,7 +39,7 @@ GPC_SAME_NUMBER(HMG_PASSED_NEAR, MCM_PASSED_NEAR);
 enum { HMG_REGION_LINES, HMG_DIRECTORY_ENTRIES };
 #define HMG_OPTIONS                                                                                                    \
     {                                                                                                                  \
-        GPC_NUMBER("region_lines", 4, 1, 8, "Lines of an entry of the directory: a power of two", 1, 1, 8),            \
+        GPC_NUMBER("region_lines", 4, 1, 8, "Lines of an entry of the directory: a power of two", 1, 1, 2),            \
             GPC_NUMBER("directory_entries", 0, 0, 1 << 20,                                                             \
                        "Entries of the directory of each L2 bank; 0: as many as cover twice the lines of the bank", 1, \
                        0, 64),                                                                                         \

@@ -20,16 +20,11 @@ BASELINE_L2_EVENTS(BASELINE_SAME)
 static gpc_event_id_t
 l2_classify(const gpc_step_t *x)
 {
-    bool reads = x->cause == MCM_GETS || x->cause == MCM_NEAR_GETS;
-    bool orders = x->cause == MCM_GETS_HOME || x->cause == MCM_PASSED_GETS;
-    if (x->cause == HMG_PASSED_NEAR) {
-        return L2_GETS;
+    if (!mcm_is_near(x)) {
+        return mcm_l2_classify(x);
     }
-    if (x->cause >= GPC_MSG_OWN && gpc_is_request(x->unit, x->msg) && gpc_home_of(x->unit, x->line) != x->unit->node) {
-        reads |= orders && x->msg->scope != GPC_SCOPE_SYS && mcm_gpu_home(x->unit, x->line) == x->unit->node;
-        return !reads ? L2_NEAR_OTHER : x->state != L2_I || mcm_may_wait(x) ? L2_NEAR_LOAD : L2_NEAR_FULL;
-    }
-    return mcm_l2_classify(x);
+    bool waits = x->state != L2_I || mcm_may_wait(x);
+    return !mcm_is_near_read(x) ? L2_NEAR_OTHER : waits ? L2_NEAR_LOAD : L2_NEAR_FULL;
 }
 
 GPC_ACTION(act_note_reader, "list the near L2's die in the directory")

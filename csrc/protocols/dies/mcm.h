@@ -99,11 +99,18 @@ gpc_event_id_t mcm_l2_classify(const gpc_step_t *x);
 /* Whether a near line may wait for its home: it leaves an MSHR and a way of the set to lines of this die, for which
  * another die's near lines may wait. */
 bool mcm_may_wait(const gpc_step_t *x);
+/* Whether x is a request about another die's line, and whether a read that the near bank may answer: under protocols
+ * with GPU homes also one of order relaxed or stronger, at the GPU home, unless its scope is sys. */
+bool mcm_is_near(const gpc_step_t *x);
+bool mcm_is_near_read(const gpc_step_t *x);
 GPC_DECLARE_ACTION(mcm_act_answer_line);
 GPC_DECLARE_ACTION(mcm_act_answer_lines);
 GPC_DECLARE_ACTION(mcm_act_store);
 GPC_DECLARE_ACTION(mcm_act_atomic);
 GPC_DECLARE_ACTION(mcm_act_near_get);
+GPC_DECLARE_ACTION(mcm_act_take_line);
+GPC_DECLARE_ACTION(mcm_act_answer_lines);
+GPC_DECLARE_ACTION(mcm_act_pass_line);
 GPC_DECLARE_ACTION(mcm_act_pass);
 GPC_DECLARE_ACTION(mcm_act_take_line);
 

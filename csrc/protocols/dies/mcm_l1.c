@@ -28,7 +28,8 @@ GPC_METADATA(l1, unit, L1_UNIT)
     FIELD(PLAIN, uint8_t, rounds) /* that its last acquire awaits: 0 to 2 */                                           \
     FIELD(PLAIN, uint8_t, meets)  /* it releases or completes a barrier: 1 + the rounds that this awaits; 0: neither */
 GPC_METADATA(l1, warp, L1_WARP)
-enum { ACQUIRE = 1, RELEASE = 2, RELEASE_GPU = 4, RELEASE_SYS = 8 };
+/* SYS: of scope sys, where it differs (mcm_has_gpu_homes). */
+enum { ACQUIRE = 1, ACQUIRE_SYS = 2, RELEASE = 4, RELEASE_GPU = 8, RELEASE_SYS = 16 };
 
 /* ---- lines ------------------------------------------------------------------------------------------------------- */
 
@@ -151,9 +152,12 @@ static int
 begin_round(gpc_step_t *x, uint8_t what)
 {
     uint32_t die = gpc_die_of(x->unit->nodes, x->unit->node), dies, first = mcm_first_die(x->unit, &dies);
-    l1_unit(x->unit)->drops = what & ACQUIRE;
-    GPC_TRY(what & ACQUIRE ? ask_dies(x, MCM_DROP, die, 1, x->scope) : GPC_OK);
-    GPC_TRY(what & RELEASE ? ask_dies(x, FLUSH_FLUSH, die, 1, x->scope) : GPC_OK);
+    l1_unit(x->unit)->drops = what & (ACQUIRE | ACQUIRE_SYS);
+    if (what & ACQUIRE_SYS) {
+        return ask_dies(x, MCM_DROP, first, dies, GPC_SCOPE_SYS);
+    }
+    GPC_TRY(what & ACQUIRE ? ask_dies(x, MCM_DROP, die, 1, GPC_SCOPE_GPU) : GPC_OK);
+    GPC_TRY(what & RELEASE ? ask_dies(x, FLUSH_FLUSH, die, 1, GPC_SCOPE_GPU) : GPC_OK);
     if (what & RELEASE_SYS) {
         return ask_dies(x, HMG_REL, 0, x->unit->machine->dies, GPC_SCOPE_SYS);
     }
@@ -170,10 +174,12 @@ join_round(gpc_step_t *x, uint8_t what, uint8_t *rounds)
     return busy ? GPC_OK : begin_round(x, what);
 }
 
-GPC_ACTION(act_ask, "send DROP to every bank of the die; if some have yet to answer, afterwards")
+GPC_ACTION(act_ask, "send DROP to every bank of the die, with GPU homes and of scope sys of the GPU; if some have yet "
+                    "to answer, afterwards")
 {
+    bool all = x->scope == GPC_SCOPE_SYS && mcm_has_gpu_homes(x->unit);
     l1_warp(x->unit, x->warp)->rounds = 0;
-    return join_round(x, ACQUIRE, &l1_warp(x->unit, x->warp)->rounds);
+    return join_round(x, all ? ACQUIRE_SYS : ACQUIRE, &l1_warp(x->unit, x->warp)->rounds);
 }
 
 GPC_ACTION(act_ask_flush, "send FLUSH to every bank of the die; if some have yet to answer, afterwards")

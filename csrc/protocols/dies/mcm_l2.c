@@ -63,6 +63,20 @@ mcm_may_wait(const gpc_step_t *x)
     return free > kept && gpc_mshr_room(&x->unit->mshrs) > kept;
 }
 
+bool
+mcm_is_near(const gpc_step_t *x)
+{
+    return x->cause >= GPC_MSG_OWN && gpc_is_request(x->unit, x->msg) && !is_home(x);
+}
+
+bool
+mcm_is_near_read(const gpc_step_t *x)
+{
+    bool ordered = x->cause == MCM_GETS_HOME || x->cause == MCM_PASSED_GETS;
+    bool reads = x->cause == MCM_GETS || x->cause == MCM_NEAR_GETS;
+    return reads || (ordered && x->msg->scope != GPC_SCOPE_SYS && mcm_gpu_home(x->unit, x->line) == x->unit->node);
+}
+
 gpc_event_id_t
 mcm_l2_classify(const gpc_step_t *x)
 {
@@ -77,6 +91,7 @@ mcm_l2_classify(const gpc_step_t *x)
             return is_home(x) ? L2_GETS : L2_NEAR_OTHER;
         case MCM_NEAR_GETS:
         case MCM_PASSED_GETS:
+        case MCM_PASSED_NEAR:
             return L2_GETS;
         case MCM_PASSED_GETX:
             return L2_GETX;
@@ -209,7 +224,7 @@ answer_from_message(gpc_step_t *x, gpc_index_t to, uint8_t type)
     return gpc_send(x, msg);
 }
 
-GPC_ACTION(act_pass_line, "send DATA to all pending loads")
+GPC_SHARED_ACTION(mcm_act_pass_line, "send DATA to all pending loads")
 {
     return gpc_answer_pending(x, MCM_DATA, answer_from_message);
 }
@@ -264,7 +279,7 @@ static const gpc_cell_t l2_table[L2_NUM_STATES][L2_NUM_EVENTS] = {
     [L2_NX] = { /* no way: never a victim */
         [L2_NEAR_LOAD] = GO(L2_NX, mcm_act_pass),
         [L2_NEAR_OTHER] = GO(L2_NX, mcm_act_pass),
-        [L2_NEAR_DATA] = GO(L2_I, act_pass_line),
+        [L2_NEAR_DATA] = GO(L2_I, mcm_act_pass_line),
         [L2_DROP] = GO(L2_NX),
     },
 };

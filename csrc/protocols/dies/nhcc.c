@@ -31,7 +31,7 @@ const gpc_protocol_t gpc_protocol_nhcc = {
     .name = "NHCC",
     .text = "write-through L1s; a die's L2 keeps other dies' lines, which their homes invalidate; releases wait for it",
     .order = {HMG_ORDER},
-    .explored = {.dies = 2},
+    .explored = {.dies = 2, .one_bank = true},
     HMG_PROTOCOL,
 };
 
@@ -40,6 +40,6 @@ const gpc_protocol_t gpc_protocol_hmg = {
     .name = "HMG",
     .text = "nhcc whose other GPUs have a home for a line, too: for their dies' reads, and for scope gpu",
     .order = {HMG_ORDER, .reads_scopes = true},
-    .explored = {.dies = 4, .gpus = 2},
+    .explored = {.dies = 4, .gpus = 2, .one_bank = true},
     HMG_PROTOCOL,
 };

@@ -1,5 +1,5 @@
-/* planted.c: bugs planted in MCM, FLUSH and IDEAL-DIES: lines of other dies that survive an acquire, a store or a
- * kernel, words that are not written back, answers that come early, channels out of order. */
+/* planted.c: bugs planted in the protocols of dies: lines of other dies that survive an acquire, a store or a kernel,
+ * words that are not written back, dies that get no INV, answers that come early, channels out of order. */
 #include "controller/nodes.h"
 #include "tests/mutants.h"
 
@@ -62,6 +62,49 @@ take_every_store(const gpc_step_t *x)
     gpc_event_id_t event = mutant_base_event(x);
     bool store = mutant_event_is(x, event, "NEAR_OTHER") && mutant_cause_is(x, "GETX");
     return store ? mutant_event(x, "NEAR_STORE") : event;
+}
+
+/* ---- nhcc, hmg --------------------------------------------------------------------------------------------------- */
+
+GPC_ACTION(act_answer_release, "send RELEASED, whatever INVs are on their way")
+{
+    return gpc_send(x, gpc_new_answer(x, x->message, mutant_type(x, "RELEASED")));
+}
+
+GPC_ACTION(act_join_release, "join the round in progress")
+{
+    uint32_t *served = mutant_field(x, x->unit->type->unit, x->unit->unit_fields, "served"), before = *served;
+    GPC_TRY(mutant_base_act(x, "release"));
+    *served += before != 0 && *served == before;
+    return GPC_OK;
+}
+
+GPC_ACTION(act_drop_first_line, "drop the first line of the region alone")
+{
+    gpc_index_t way;
+    return gpc_state_at(x->unit, x->line, 0, &way) == x->table->initial
+               ? GPC_OK
+               : gpc_controller_line(x->unit, 0, GPC_MSG_ACQUIRE, x->line, gpc_all_words(x->unit), GPC_NONE);
+}
+
+GPC_ACTION(act_ask_gpu, "send REL to every bank of the GPU")
+{
+    x->scope = GPC_SCOPE_GPU;
+    return mutant_base_act(x, "ask_release");
+}
+
+GPC_ACTION(act_invalidate_for_writes, "at the GPU home, invalidate for stores and atomics alone")
+{
+    bool load = mutant_cause_is(x, "GETS_HOME") || mutant_cause_is(x, "PASSED_GETS");
+    return load ? GPC_OK : mutant_base_act(x, "invalidate_gpu");
+}
+
+/* ---- sw-hier ----------------------------------------------------------------------------------------------------- */
+
+GPC_ACTION(act_acquire_of_gpu, "send DROP as for scope gpu")
+{
+    x->scope = GPC_SCOPE_GPU;
+    return mutant_base_act(x, "ask");
 }
 
 /* ---- ideal-dies -------------------------------------------------------------------------------------------------- */
@@ -130,6 +173,65 @@ PLANTED(dies) = {
         DROP("L2.boundaries", "ON", "END_CLEAN", "drop_all")),
     BUG("flush!stale-die", "the L2s of one die drop nothing at a kernel's end", NULL,
         REPLACE("L2.boundaries", "ON", "END_CLEAN", "drop_all", act_drop_all_but_one)),
+
+    BUG("nhcc!acquire-keeps-copies", "an acquire drops nothing of the L1", NULL, WITH(order.acquire, NULL)),
+    BUG("nhcc!release-waits-for-nothing", "a release asks no bank", NULL, WITH(order.release, NULL)),
+    BUG("nhcc!home-answers", "a home answers a release before the dies that it has sent INV", NULL,
+        REPLACE("L2.releases", "ON", "REL", "release", act_answer_release)),
+    BUG("nhcc!release-joins", "a release shares the round in progress, whatever was invalidated since it began", NULL,
+        REPLACE("L2.releases", "ON", "REL", "release", act_join_release), SMALL("directory_entries", 2)),
+    BUG("nhcc!release-passes-inv", "what follows INV is declared unordered", NULL, UNORDERED("invalidate")),
+    BUG("nhcc!doomed-line-joined", "a load joins a near line on its way that an INV has hit, and that is not kept",
+        NULL, COPY("L2", "NX", "NEAR_LOAD", "NP", "NEAR_LOAD"), NEXT("L2", "NX", "NEAR_LOAD", "NX")),
+    BUG("nhcc!doomed-line-kept", "a near line on its way is kept that an INV has hit", NULL,
+        DROP("L2", "NP", "DROP", "release_way"), STAY("L2", "NP", "DROP")),
+    BUG("nhcc!near-line-survives-inv", "an INV leaves the near line", NULL, STAY("L2", "N", "DROP")),
+    BUG("nhcc!near-line-survives-store", "a near line stays when a store passes", NULL, STAY("L2", "N", "NEAR_OTHER")),
+    BUG("nhcc!reader-forgotten", "the home does not list a die that reads a line which it has", NULL,
+        DROP("L2", "V", "GETS", "note_reader")),
+    BUG("nhcc!replaced-without-inv", "a replaced entry of the directory sends no INV", NULL,
+        DROP("L2.directory", "V", "EVICT", "evict")),
+    BUG("nhcc!atomic-without-inv", "an atomic invalidates nothing", NULL, DROP("L2", "V", "ATOMIC", "invalidate")),
+    BUG("nhcc!writer-forgotten", "a die that writes a line of a region is listed no more for the others", NULL,
+        NEXT("L2.directory", "V", "WRITE_LISTED", "I"), SMALL("region_lines", 4)),
+    BUG("nhcc!first-line-dropped", "an INV drops the first line of the region alone", NULL,
+        REPLACE("L2.releases", "ON", "INV", "drop_region", act_drop_first_line), SMALL("region_lines", 4)),
+    BUG("nhcc!host-leaves-copies", "what the host writes leaves near lines", NULL, WITH(host_write, gpc_host_write)),
+
+    BUG("hmg!home-answers", "a home answers a release before the dies and GPUs that it has sent INV", NULL,
+        COPY("L2.releases", "ON", "REL_SYS", "ON", "REL"),
+        REPLACE("L2.releases", "ON", "REL REL_SYS", "release", act_answer_release)),
+    BUG("hmg!release-passes-inv", "what follows INV is declared unordered", NULL, UNORDERED("invalidate")),
+    BUG("hmg!doomed-line-joined", "a load joins a near line on its way that an INV has hit, and that is not kept", NULL,
+        COPY("L2", "NX", "NEAR_LOAD", "NP", "NEAR_LOAD"), NEXT("L2", "NX", "NEAR_LOAD", "NX")),
+    BUG("hmg!reader-forgotten", "the home does not list a die that reads a line which it has", NULL,
+        DROP("L2", "V", "GETS", "note_reader")),
+    BUG("hmg!replaced-without-inv", "a replaced entry of the directory sends no INV", NULL,
+        DROP("L2.directory", "V", "EVICT", "evict")),
+    BUG("hmg!gpu-home-answers", "a GPU home answers FOLLOW before its dies", NULL,
+        COPY("L2.releases", "ON", "FOLLOW_SYS", "ON", "FOLLOW")),
+    BUG("hmg!inv-not-forwarded", "a GPU home does not send INV on", NULL, DROP("L2.directory", "V", "INV", "forward")),
+    BUG("hmg!sys-release-asks-gpu", "a release of scope sys asks the banks of its GPU", NULL,
+        REPLACE("L1.releases", "ON", "RELEASE", "ask_release", act_ask_gpu)),
+    BUG("hmg!sys-release-taken-for-gpu", "a bank takes a release of scope sys for one of scope gpu", NULL,
+        COPY("L2.releases", "ON", "REL_SYS", "ON", "REL")),
+    BUG("hmg!gpu-copies-survive-store", "a store that passes the GPU home invalidates none of its GPU's copies", NULL,
+        DROP("L2", "I N NP NX", "NEAR_OTHER", "invalidate_gpu")),
+    BUG("hmg!gpu-copies-survive-load", "a load that passes the GPU home invalidates none of its GPU's copies", NULL,
+        REPLACE("L2", "I N NP NX", "NEAR_OTHER", "invalidate_gpu", act_invalidate_for_writes)),
+    BUG("hmg!passed-reader-forgotten", "a GPU home does not list a die whose read request it passes on", NULL,
+        DROP("L2", "I", "NEAR_FULL", "note_reader")),
+
+    BUG("sw-hier!sys-acquire-keeps-gpu-lines", "an acquire of scope sys keeps the lines of GPU homes", NULL,
+        DROP("L2.acquires", "ON", "DROP_BOTH DROP_GPU", "drop_gpu")),
+    BUG("sw-hier!sys-acquire-asks-die", "an acquire of scope sys asks the banks of its die alone", NULL,
+        REPLACE("L1.acquires", "ON", "ACQUIRE", "ask", act_acquire_of_gpu)),
+    BUG("sw-hier!gpu-line-survives-store", "a GPU home keeps a line when a store passes", NULL,
+        STAY("L2", "G", "NEAR_OTHER")),
+    BUG("sw-hier!late-gpu-line-kept", "a GPU home keeps a line that was on its way when an acquire of scope sys came",
+        NULL, DROP("L2", "GP", "DROP_GPU", "release_way"), STAY("L2", "GP", "DROP_GPU")),
+    BUG("sw-hier!gpu-acquire-keeps-lines", "an acquire of scope gpu keeps near lines", NULL,
+        DROP("L2.acquires", "ON", "DROP", "drop_near")),
 
     BUG("ideal-dies!near-line-stays", "a hit in a near L2 returns the words of the last one that renewed the line",
         NULL, DROP("L2", "N", "NEAR_LOAD", "renew")),

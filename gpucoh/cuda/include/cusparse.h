@@ -1,5 +1,5 @@
-/* cusparse.h: cuSPARSE for programs that gpucoh runs, after its public documentation: products of a sparse matrix (CSR
- * or COO with indices of 32 bits) and a vector by the generic functions, over kernels of our own. */
+/* cusparse.h: cuSPARSE for programs that gpucoh runs, after its public documentation: its generic functions of sparse
+ * matrices (CSR or COO) of real numbers, over kernels of our own. What is missing here does not compile. */
 #ifndef GPUCOH_CUSPARSE_H
 #define GPUCOH_CUSPARSE_H
 #ifndef __cplusplus
@@ -58,17 +58,67 @@ typedef enum {
     CUSPARSE_SPMV_COO_ALG2 = 4
 } cusparseSpMVAlg_t;
 
+typedef enum { CUSPARSE_ORDER_COL = 1, CUSPARSE_ORDER_ROW = 2 } cusparseOrder_t;
+typedef enum { CUSPARSE_FILL_MODE_LOWER = 0, CUSPARSE_FILL_MODE_UPPER = 1 } cusparseFillMode_t;
+typedef enum { CUSPARSE_DIAG_TYPE_NON_UNIT = 0, CUSPARSE_DIAG_TYPE_UNIT = 1 } cusparseDiagType_t;
+typedef enum { CUSPARSE_SPMAT_FILL_MODE, CUSPARSE_SPMAT_DIAG_TYPE } cusparseSpMatAttribute_t;
+typedef enum {
+    CUSPARSE_SPMM_ALG_DEFAULT = 0,
+    CUSPARSE_SPMM_COO_ALG1 = 1,
+    CUSPARSE_SPMM_COO_ALG2 = 2,
+    CUSPARSE_SPMM_COO_ALG3 = 3,
+    CUSPARSE_SPMM_CSR_ALG1 = 4,
+    CUSPARSE_SPMM_COO_ALG4 = 5,
+    CUSPARSE_SPMM_CSR_ALG2 = 6,
+    CUSPARSE_SPMM_CSR_ALG3 = 12
+} cusparseSpMMAlg_t;
+typedef enum { CUSPARSE_SDDMM_ALG_DEFAULT = 0 } cusparseSDDMMAlg_t;
+typedef enum { CUSPARSE_SPSV_ALG_DEFAULT = 0 } cusparseSpSVAlg_t;
+typedef enum { CUSPARSE_SPSM_ALG_DEFAULT = 0 } cusparseSpSMAlg_t;
+typedef enum { CUSPARSE_SPARSETODENSE_ALG_DEFAULT = 0 } cusparseSparseToDenseAlg_t;
+typedef enum { CUSPARSE_DENSETOSPARSE_ALG_DEFAULT = 0 } cusparseDenseToSparseAlg_t;
+typedef enum {
+    CUSPARSE_SPGEMM_DEFAULT = 0,
+    CUSPARSE_SPGEMM_CSR_ALG_DETERMINITIC = 1,
+    CUSPARSE_SPGEMM_CSR_ALG_NONDETERMINITIC = 2,
+    CUSPARSE_SPGEMM_ALG1 = 3,
+    CUSPARSE_SPGEMM_ALG2 = 4,
+    CUSPARSE_SPGEMM_ALG3 = 5
+} cusparseSpGEMMAlg_t;
+
 struct cusparseContext {
     cudaStream_t stream;
     cusparsePointerMode_t pointers;
 };
 typedef struct cusparseContext *cusparseHandle_t;
 
+/* Matrices of a batch are `stride` values apart, CSR's offsets `offsets_stride`. */
+struct gpucohBatches {
+    int count;
+    int64_t stride, offsets_stride;
+};
+
 /* A sparse matrix: `rows` are CSR's num_rows + 1 offsets, or COO's row of each value, in order of rows. */
 struct cusparseSpMatDescr {
     bool is_csr;
     int64_t num_rows, num_columns, num_values;
-    const void *rows, *columns, *values;
+    void *rows, *columns, *values;
+    cusparseIndexType_t index_type;
+    cusparseIndexBase_t base;
+    cudaDataType type;
+    gpucohBatches batches = {1, 0, 0};
+    bool is_upper = false, has_unit_diagonal = false; /* of a triangle to solve */
+};
+struct cusparseDnMatDescr {
+    int64_t num_rows, num_columns, ld;
+    void *values;
+    cudaDataType type;
+    cusparseOrder_t order;
+    gpucohBatches batches;
+};
+struct cusparseSpVecDescr {
+    int64_t size, num_values;
+    void *indices, *values;
     cusparseIndexType_t index_type;
     cusparseIndexBase_t base;
     cudaDataType type;
@@ -82,6 +132,10 @@ typedef struct cusparseSpMatDescr *cusparseSpMatDescr_t;
 typedef const struct cusparseSpMatDescr *cusparseConstSpMatDescr_t;
 typedef struct cusparseDnVecDescr *cusparseDnVecDescr_t;
 typedef const struct cusparseDnVecDescr *cusparseConstDnVecDescr_t;
+typedef struct cusparseSpVecDescr *cusparseSpVecDescr_t;
+typedef const struct cusparseSpVecDescr *cusparseConstSpVecDescr_t;
+typedef struct cusparseDnMatDescr *cusparseDnMatDescr_t;
+typedef const struct cusparseDnMatDescr *cusparseConstDnMatDescr_t;
 
 #define GPUCOH_CUSPARSE template <typename = void> cusparseStatus_t
 
@@ -89,7 +143,10 @@ typedef const struct cusparseDnVecDescr *cusparseConstDnVecDescr_t;
 // clang-format off
 extern "C++" { /* also where a program includes this in extern "C" */
 #include <gpucoh/launching.h>
+#include <gpucoh/sparse_descriptors.h>
 #include <gpucoh/sparse_products.h>
+#include <gpucoh/sparse_conversions.h>
+#include <gpucoh/sparse_solves.h>
 using namespace gpucoh_sparse::api;
 }
 // clang-format on

@@ -45,8 +45,8 @@ constexpr Polynomial
 times_x(const Polynomial &p)
 {
     const unsigned *w = p.words;
-    Polynomial out = {{w[0] << 1, w[1] << 1 | w[0] >> 31, w[2] << 1 | w[1] >> 31, w[3] << 1 | w[2] >> 31,
-                       w[4] << 1 | w[3] >> 31}};
+    Polynomial out = {
+        {w[0] << 1, w[1] << 1 | w[0] >> 31, w[2] << 1 | w[1] >> 31, w[3] << 1 | w[2] >> 31, w[4] << 1 | w[3] >> 31}};
     for (int i = 0; i < WORDS && w[4] >> 31; i++)
         out.words[i] ^= CHARACTERISTIC.words[i];
     return out;

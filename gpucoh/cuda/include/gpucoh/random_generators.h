@@ -23,17 +23,32 @@ using namespace gpucoh_library;
 struct Bits {
     typedef unsigned Number;
     static constexpr int WIDTH = 1;
-    template <class State> GPUCOH_RANDOM void operator()(State *state, Number *out) const { *out = curand(state); }
+    template <class State>
+    GPUCOH_RANDOM void
+    operator()(State *state, Number *out) const
+    {
+        *out = curand(state);
+    }
 };
 struct Uniform {
     typedef float Number;
     static constexpr int WIDTH = 1;
-    template <class State> GPUCOH_RANDOM void operator()(State *state, Number *out) const { *out = uniform(state); }
+    template <class State>
+    GPUCOH_RANDOM void
+    operator()(State *state, Number *out) const
+    {
+        *out = uniform(state);
+    }
 };
 struct UniformDouble {
     typedef double Number;
     static constexpr int WIDTH = 1;
-    template <class State> GPUCOH_RANDOM void operator()(State *state, Number *out) const { *out = whole_double(state); }
+    template <class State>
+    GPUCOH_RANDOM void
+    operator()(State *state, Number *out) const
+    {
+        *out = whole_double(state);
+    }
 };
 
 template <class T> struct Normal {
@@ -41,15 +56,31 @@ template <class T> struct Normal {
     static constexpr int WIDTH = 2;
     T mean, deviation;
     bool is_log;
-    GPUCOH_RANDOM T of(T normal) const { return is_log ? exp(mean + deviation * normal) : mean + deviation * normal; }
-    template <class State> GPUCOH_RANDOM void operator()(State *state, T *out) const
+    GPUCOH_RANDOM T
+    of(T normal) const
+    {
+        return is_log ? exp(mean + deviation * normal) : mean + deviation * normal;
+    }
+    template <class State>
+    GPUCOH_RANDOM void
+    operator()(State *state, T *out) const
     {
         auto pair = pair_of(state, T());
         out[0] = of(pair.x);
         out[1] = of(pair.y);
     }
-    template <class State> static GPUCOH_RANDOM float2 pair_of(State *state, float) { return normal2(state); }
-    template <class State> static GPUCOH_RANDOM double2 pair_of(State *state, double) { return normal2_double(state); }
+    template <class State>
+    static GPUCOH_RANDOM float2
+    pair_of(State *state, float)
+    {
+        return normal2(state);
+    }
+    template <class State>
+    static GPUCOH_RANDOM double2
+    pair_of(State *state, double)
+    {
+        return normal2_double(state);
+    }
 };
 
 /* What the subsequence of a thread makes of `turns` turns from the position on. */
@@ -69,8 +100,8 @@ struct Philox {
     unsigned streams;
 
     template <class Distribution>
-    GPUCOH_RANDOM void make(unsigned long long turn, Distribution distribution, typename Distribution::Number *out,
-                            size_t count) const
+    GPUCOH_RANDOM void
+    make(unsigned long long turn, Distribution distribution, typename Distribution::Number *out, size_t count) const
     {
         typedef typename Distribution::Number Number;
         constexpr int ROUNDS = sizeof(Number) / 4; /* four doubles need eight words */
@@ -157,8 +188,7 @@ drop_states(curandGenerator_t generator)
 
 template <class State, class Distribution>
 curandStatus_t
-generate_turns(curandGenerator_t generator, Distribution distribution, typename Distribution::Number *out,
-               size_t count)
+generate_turns(curandGenerator_t generator, Distribution distribution, typename Distribution::Number *out, size_t count)
 {
     if (count % Distribution::WIDTH != 0)
         return CURAND_STATUS_LENGTH_NOT_MULTIPLE;
@@ -170,9 +200,8 @@ generate_turns(curandGenerator_t generator, Distribution distribution, typename 
     unsigned streams = generator->streams, threads = turns < streams ? turns : streams;
     for (unsigned thread = 0; generator->on_host && thread < threads; thread++)
         make_turns(thread, distribution, states, streams, generator->position, out, turns);
-    if (!generator->on_host &&
-        launched(generator->stream, make_all<State, Distribution>, blocks_of(threads), THREADS, distribution, states,
-                 streams, generator->position, out, turns) != cudaSuccess)
+    if (!generator->on_host && launched(generator->stream, make_all<State, Distribution>, blocks_of(threads), THREADS,
+                                        distribution, states, streams, generator->position, out, turns) != cudaSuccess)
         return CURAND_STATUS_LAUNCH_FAILURE;
     generator->position += turns;
     return CURAND_STATUS_SUCCESS;
@@ -180,8 +209,7 @@ generate_turns(curandGenerator_t generator, Distribution distribution, typename 
 
 template <class Distribution>
 curandStatus_t
-generate_fours(curandGenerator_t generator, Distribution distribution, typename Distribution::Number *out,
-               size_t count)
+generate_fours(curandGenerator_t generator, Distribution distribution, typename Distribution::Number *out, size_t count)
 {
     Philox philox = {generator->seed, generator->position, generator->rounds, generator->streams};
     size_t turns = (generator->position % 4 + count + 3) / 4;
@@ -205,10 +233,12 @@ generate(curandGenerator_t generator, Distribution distribution, typename Distri
     if (count == 0)
         return CURAND_STATUS_SUCCESS;
     switch (generator->type) {
-        case CURAND_RNG_PSEUDO_PHILOX4_32_10: return generate_fours(generator, distribution, out, count);
+        case CURAND_RNG_PSEUDO_PHILOX4_32_10:
+            return generate_fours(generator, distribution, out, count);
         case CURAND_RNG_PSEUDO_MRG32K3A:
             return generate_turns<curandStateMRG32k3a>(generator, distribution, out, count);
-        default: return generate_turns<curandStateXORWOW>(generator, distribution, out, count);
+        default:
+            return generate_turns<curandStateXORWOW>(generator, distribution, out, count);
     }
 }
 
@@ -221,10 +251,14 @@ streams_of(curandRngType_t type, curandOrdering_t ordering)
         return 0;
     switch (type) {
         case CURAND_RNG_PSEUDO_DEFAULT:
-        case CURAND_RNG_PSEUDO_XORWOW: return 4096;
-        case CURAND_RNG_PSEUDO_MRG32K3A: return ordering == CURAND_ORDERING_PSEUDO_LEGACY ? 4096 : 81920;
-        case CURAND_RNG_PSEUDO_PHILOX4_32_10: return 65536;
-        default: return 0;
+        case CURAND_RNG_PSEUDO_XORWOW:
+            return 4096;
+        case CURAND_RNG_PSEUDO_MRG32K3A:
+            return ordering == CURAND_ORDERING_PSEUDO_LEGACY ? 4096 : 81920;
+        case CURAND_RNG_PSEUDO_PHILOX4_32_10:
+            return 65536;
+        default:
+            return 0;
     }
 }
 

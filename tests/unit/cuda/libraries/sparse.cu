@@ -77,12 +77,12 @@ products(cusparseHandle_t h, const char *letter, cudaDataType type)
         RIGHT(cusparseDestroyDnVec(from));
         RIGHT(cusparseDestroyDnVec(to));
     }
-    RIGHT(cusparseCreateCoo(&wide, 1, 1, 0, nullptr, nullptr, nullptr, CUSPARSE_INDEX_64I, first, type));
+    RIGHT(cusparseCreateCoo(&wide, 1, 1, 0, nullptr, nullptr, nullptr, CUSPARSE_INDEX_16U, first, type));
     cusparseDnVecDescr_t one;
     RIGHT(cusparseCreateDnVec(&one, 1, result, type));
     check(cusparseSpMV(h, CUSPARSE_OPERATION_NON_TRANSPOSE, scalars, wide, one, scalars, one, type,
                        CUSPARSE_SPMV_ALG_DEFAULT, nullptr),
-          CUSPARSE_STATUS_NOT_SUPPORTED, "64 bits");
+          CUSPARSE_STATUS_NOT_SUPPORTED, "16 bits");
     RIGHT(cusparseDestroySpMat(A[0]));
     RIGHT(cusparseDestroySpMat(A[1]));
     check(cusparseCreateCsr(&A[0], -1, 1, 1, offsets, column_of_each, values, index, index, first, type),
