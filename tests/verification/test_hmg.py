@@ -30,7 +30,13 @@ SCOPED = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("name", SCOPED)
+LONG = ("WRC, scopes", "WRC, relaxed", "MP between GPUs", "CoRR")
+
+
+@pytest.mark.parametrize(
+    "name",
+    [pytest.param(name, marks=[pytest.mark.long] if name in LONG else []) for name in SCOPED],
+)
 @pytest.mark.parametrize("protocol", LEVELS)
 def test_every_execution_between_gpus_is_allowed(protocol: str, name: str) -> None:
     passes(small_choice(protocol), parse(SCOPED[name]), "PTX", evictions=0)
@@ -53,7 +59,7 @@ MACHINES: dict[str, dict[str, Any]] = {
 
 @pytest.mark.parametrize(
     ("protocol", "workload", "machine"),
-    share(("nhcc", *LEVELS), WORKLOADS, MACHINES, one_in=6),
+    share(("nhcc", *LEVELS), WORKLOADS, MACHINES, one_in=12),
 )
 def test_a_workload_is_right_on_dies_and_gpus(protocol: str, workload: str, machine: str) -> None:
     options = "[directory_entries=1,region_lines=8]" if machine == "one-entry" else ""
