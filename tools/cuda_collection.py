@@ -4,7 +4,7 @@
 
 A collection is a folder of folders, each with a Makefile that has a ``run`` target: sources, options and arguments
 are what ``make -n run`` prints. Numbers above :data:`LARGEST` become that, where they are arguments or ``-D`` sizes;
-a program that is too large with these is tried with each of :data:`OTHERS`, and counts as too large if none makes it
+a program that is too large with these is tried with :data:`SMALLER` ones, and counts as too large if none makes it
 right. ``cuda_collection.toml`` has what a program needs instead. A program is judged by what it prints of its own
 check, else by whether it copies and prints the same under every protocol as under ``no-l1`` with the rule ``sc``.
 Each failure has a class, so that the next feature is chosen by numbers. Nothing of a collection is kept.
@@ -33,14 +33,18 @@ from gpucoh.cuda.programs import Outcome, run_program
 from gpucoh.machines import machine
 
 LARGEST = 256
-OTHERS = (32, 4, 2048)  # the last one for programs that launch nothing for small sizes
-KEPT = ("-D", "-l", "-L", "-std", "--std", "--expt", "--extended", "-rdc", "-use", "--use")
+SMALLER, LARGER = (
+    (32, 4),
+    (2048,),
+)  # LARGER: for programs that launch nothing with the first numbers
+KEPT = ("-D", "-l", "-L", "-std", "--std", "--expt", "--extended", "-rdc", "-dc", "-use", "--use")
 BUDGET, DEADLOCK_AFTER = 3_000_000, 2_000_000  # core cycles of a launch
 SECONDS, GIB = 40.0, 2.0
 GIVEN = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
 #: What a program prints of its own check.
 BAD = re.compile(r"\b(fail(ed|ure)?|incorrect|mismatch(es)?|error:)\b", re.IGNORECASE)
 GOOD = re.compile(r"\b(pass(ed)?|success(ful(ly)?)?|correct|verified|ok)\b", re.IGNORECASE)
+_NOTHING = "has an extent of 0"
 #: Lines that differ from run to run: times and rates.
 TIMES = re.compile(
     r"\b(time|second|bandwidth|throughput|speed|performance|[GM]B/s|GFLOP)|\d ?[mun]?s\b", re.I
@@ -131,7 +135,7 @@ def examine(folder: Path, protocols: Sequence[str]) -> Drawn:
     first = _examine(folder, protocols, LARGEST)
     if first.verdict != "size":
         return first
-    for largest in OTHERS:
+    for largest in LARGER if _NOTHING in first.why else SMALLER:
         drawn = _examine(folder, protocols, largest)
         if drawn.verdict == "right":
             return drawn
@@ -162,7 +166,7 @@ def _examine(folder: Path, protocols: Sequence[str], largest: int) -> Drawn:
             drawn.verdict = classed(drawn.why)
         elif BAD.search(text):
             drawn.verdict, drawn.why = "wrong", f"{protocol}: its own check fails"
-            if b": not launched, " in outcome.messages:
+            if _NOTHING.encode() in outcome.messages:
                 drawn.verdict, drawn.why = "size", outcome.messages.decode(errors="replace")[:300]
         elif drawn.check == "reference" and wanted not in ("", _printed(outcome)):
             drawn.verdict, drawn.why = "wrong", f"{protocol}: differs from the reference"

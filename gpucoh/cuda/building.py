@@ -32,15 +32,15 @@ _CUDA_NAME = re.compile(
     r"(?:__cuda|cu(?:da|blas\w*?|rand|fft|sparse|solver|dnn|tensor|pti)?)[A-Z]\w*"
 )
 _UNDEFINED = re.compile(r"undefined (?:reference to|symbol:?) [`']?(.+?)'?$")
+_REGISTERS = "__cudaRegisterLinkedBinary"
 _LINKED = (".o", ".a", ".so")
 # Libraries whose functions the runtime, or headers of the folder `include`, have.
 _REPLACED = re.compile(
     r"-l(cuda|cudart|cudart_static|cudadevrt|(cublas|cusparse|curand|nccl|culibos)(Lt)?(_static)?)"
 )
 _CXX = (".cpp", ".cc", ".cxx")
-_SEPARATE = re.compile(
-    r"-?-(rdc|relocatable-device-code)(=true)?|-?-(dc|dlink|device-c|device-link)"
-)
+# Options of device code whose functions are in several files: the CUDA files are compiled as one.
+_SEPARATE = re.compile(r"-?-(rdc|relocatable-device-code)=true|-?-(dc|device-c)")
 
 
 @dataclass(frozen=True)
@@ -50,6 +50,27 @@ class Built:
     library: Path
     ptx: tuple[tuple[Path, str], ...]
     runtime: Path
+
+
+@dataclass(frozen=True)
+class _Unit:
+    """What the compiler compiles at a time: files that are included one after the other, and its options for them."""
+
+    sources: Sequence[Path]
+    language: Sequence[str]
+
+    @property
+    def name(self) -> str:
+        return str(self.sources[0])
+
+    def file(self, folder: Path, number: int) -> str:
+        """The file to compile, of several sources one in the folder."""
+        if len(self.sources) == 1:
+            return self.name
+        whole = folder / f"{number}.cu"
+        lines = [f'#include "{source.absolute()}"\n' for source in self.sources]
+        whole.write_text("".join(lines), encoding="utf-8")
+        return str(whole)
 
 
 def build(sources: Sequence[Path], options: Sequence[str] = (), is_hip: bool = False) -> Built:
@@ -72,7 +93,9 @@ def build(sources: Sequence[Path], options: Sequence[str] = (), is_hip: bool = F
     for source in sources:
         if not source.is_file():
             raise ConfigError(f"CUDA file {quoted(str(source))}: no such file")
-    _check(sources, options)
+    _check(sources)
+    is_one = any(_SEPARATE.fullmatch(one) for one in options)
+    options = [one for one in options if not _SEPARATE.fullmatch(one)] + ["-rdc=true"] * is_one
     kit, host = toolkit(), host_compiler()
     with _cached():
         named = hip.options(kit) if is_hip else []
@@ -87,13 +110,11 @@ def build(sources: Sequence[Path], options: Sequence[str] = (), is_hip: bool = F
     linked = [str(source) for source in sources if source.suffix in _LINKED]
     linked += [one for one in options if _is_linked(one) and not _REPLACED.fullmatch(one)]
     linked += _of_compiler(options)
-    given = [
-        (source, hip.language(source) if is_hip else _language(command, source))
-        for source in sources
-        if source.suffix not in _LINKED
-    ]
+    given = [source for source in sources if source.suffix not in _LINKED]
+    languages = [hip.language(one) if is_hip else _language(command, one) for one in given]
+    units = list(_units(given, languages, is_one))
     identity = [kit.version, *compiler.surroundings(), *command, *linked, *_libraries(linked)]
-    for source, language in given:
+    for source, language in zip(given, languages, strict=True):
         identity += [str(source.absolute()), hash_of(source)]
         identity += included([*command, *language], source, str(source))
     with _cached():
@@ -102,12 +123,24 @@ def build(sources: Sequence[Path], options: Sequence[str] = (), is_hip: bool = F
         folder = cache_folder("cuda", key_of(identity))
         built(
             folder / "program.sha256",
-            lambda: _build(given, command, linked, host, folder, runtime, is_hip),
+            lambda: _build(units, command, linked, host, folder, runtime, is_hip),
         )
-    ptx = [(folder / f"{k}.ptx", str(source)) for k, (source, _) in enumerate(given)]
+    ptx = [(folder / f"{k}.ptx", unit.name) for k, unit in enumerate(units)]
     return Built(
         folder / "program.so", tuple((path, name) for path, name in ptx if path.is_file()), runtime
     )
+
+
+def _units(
+    sources: Sequence[Path], languages: Sequence[Sequence[str]], is_one: bool
+) -> Iterator[_Unit]:
+    """What is compiled at a time: each source, or all CUDA files as one."""
+    together = [source for source in sources if is_one and source.suffix == ".cu"]
+    for source, language in zip(sources, languages, strict=True):
+        if source not in together:
+            yield _Unit([source], language)
+        elif source == together[0]:
+            yield _Unit(together, language)
 
 
 @contextlib.contextmanager
@@ -121,16 +154,10 @@ def _cached() -> Iterator[None]:
         ) from None
 
 
-def _check(sources: Sequence[Path], options: Sequence[str]) -> None:
+def _check(sources: Sequence[Path]) -> None:
     for number, source in enumerate(sources):
         if any(source.samefile(other) for other in sources[:number]):
             raise ConfigError(f"{source} is given twice: multiple definition of its functions")
-    for one in options:
-        if _SEPARATE.fullmatch(one):
-            raise ConfigError(
-                f"--nvcc={one}: separate compilation of device code is not supported: include the device functions "
-                "that files share from a header"
-            )
 
 
 def _language(command: Sequence[str], source: Path) -> Sequence[str]:
@@ -170,7 +197,7 @@ def _libraries(linked: Sequence[str]) -> list[str]:
 
 
 def _build(
-    sources: Sequence[tuple[Path, Sequence[str]]],
+    units: Sequence[_Unit],
     command: Sequence[str],
     linked: Sequence[str],
     host: Sequence[str],
@@ -183,11 +210,12 @@ def _build(
     with TemporaryDirectory(dir=folder) as work:
         place = Path(work)
         objects = []
-        for k, (source, language) in enumerate(sources):
+        for k, unit in enumerate(units):
             code, keep = place / f"{k}.o", place / f"keep{k}"
             keep.mkdir()
             flags = ["-c", "-Xcompiler", "-fPIC", "--keep", f"--keep-dir={keep}"]
-            run([*command, *flags, *language, str(source), "-o", str(code)], str(source))
+            source = unit.file(place, k)
+            run([*command, *flags, *unit.language, source, "-o", str(code)], unit.name)
             objects.append(code)
             (folder / f"{k}.ptx").unlink(missing_ok=True)
             for found in keep.glob("*.ptx"):
@@ -235,10 +263,7 @@ def _stubs(names: Sequence[str], host: Sequence[str], place: Path, is_hip: bool)
             f'__attribute__((weak, visibility("hidden"))) void {name}(int status) {{ gpucoh_end(status); }}'
             for name in ("_exit", "_Exit", "quick_exit")
         ),
-        *(
-            f'void {name}(void) {{ gpucoh_missing("{hip.name_of(name) if is_hip else name}"); }}'
-            for name in names
-        ),
+        *(_stub(name, hip.name_of(name) if is_hip else name) for name in names),
     ]
     source, made = place / "stubs.c", place / "stubs.o"
     source.write_text("\n".join([*text, ""]), encoding="utf-8")
@@ -247,6 +272,16 @@ def _stubs(names: Sequence[str], host: Sequence[str], place: Path, is_hip: bool)
         "",
     )
     return str(made)
+
+
+def _stub(name: str, shown: str) -> str:
+    """A function that names itself; or of a file that shares device code, that registers it, as CUDA's linker has."""
+    if not name.startswith(_REGISTERS):
+        return f'void {name}(void) {{ gpucoh_missing("{shown}"); }}'
+    return (
+        f"void {name}(void (*of_file)(void **), void *a, void *b, void *c) "
+        "{ void **__cudaRegisterFatBinary(void *); of_file(__cudaRegisterFatBinary(0)); }"
+    )
 
 
 def _runtime(kit: compiler.Toolkit, host: Sequence[str]) -> Path:

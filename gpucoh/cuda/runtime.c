@@ -184,14 +184,14 @@ copy_kind(void *to, const void *from, size_t bytes, enum cudaMemcpyKind kind, cu
 
 static cudaError_t
 copy_rows(void *to, size_t to_pitch, const void *from, size_t from_pitch, size_t width, size_t height,
-          enum cudaMemcpyKind kind)
+          enum cudaMemcpyKind kind, cudaStream_t s)
 {
     if (height > 1 && (width > to_pitch || width > from_pitch)) {
         return note(cudaErrorInvalidPitchValue);
     }
     for (size_t row = 0; row < height; row++) {
         cudaError_t error =
-            copy_kind((char *) to + row * to_pitch, (const char *) from + row * from_pitch, width, kind, NULL);
+            copy_kind((char *) to + row * to_pitch, (const char *) from + row * from_pitch, width, kind, s);
         if (error != cudaSuccess) {
             return error;
         }

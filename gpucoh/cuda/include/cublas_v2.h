@@ -102,6 +102,7 @@ extern "C++" { /* also where a program includes this in extern "C" */
 #include <gpucoh/blas_vectors.h>
 #include <gpucoh/blas_matrices.h>
 #include <gpucoh/blas_products.h>
+#include <gpucoh/blas_solves.h>
 #include <gpucoh/blas_handles.h>
 using namespace gpucoh_blas::api;
 }

@@ -72,11 +72,44 @@ def test_an_nvcc_that_is_no_program_is_named(monkeypatch, tmp_path, mode, reason
 def test_a_program_is_refused_before_a_compiler_runs(tmp_path: Path) -> None:
     source = tmp_path / "a.cu"
     source.touch()
-    for option in ("-rdc=true", "--relocatable-device-code=true", "-dc"):
-        with pytest.raises(gpucoh.ConfigError, match=f"--nvcc={option}: separate compilation"):
-            building.build([source], [option])
     with pytest.raises(gpucoh.ConfigError, match=r"a\.cu is given twice: multiple definition"):
         building.build([source, tmp_path / "." / "a.cu"])
+
+
+DEVICE = """
+#include "shared.h"
+__device__ int offset = 40;
+static __device__ int own() { return offset; }
+__device__ int shifted(int x) { return x + own(); }
+"""
+KERNEL = """
+#include <cstdio>
+#include "shared.h"
+extern __device__ int offset;
+__global__ void shift(int *x) { *x = shifted(*x) + offset; }
+int main() {
+    int *x;
+    cudaMallocManaged(&x, sizeof *x);
+    *x = 2;
+    shift<<<1, 1>>>(x);
+    cudaDeviceSynchronize();
+    printf("%d\\n", *x);
+}
+"""
+
+
+@needs_nvcc
+@pytest.mark.parametrize("option", ["-rdc=true", "--relocatable-device-code=true", "-dc"])
+def test_files_may_share_device_functions_and_variables(tmp_path: Path, option: str) -> None:
+    for name, text in (("a.cu", DEVICE), ("b.cu", KERNEL)):
+        (tmp_path / name).write_text(text)
+    (tmp_path / "shared.h").write_text("__device__ int shifted(int x);\n")
+    run = cuda("a.cu", "b.cu", f"--nvcc={option}", "-p", "mesi", folder=tmp_path)
+    assert run.stdout.startswith("82\n"), run.stderr
+    if option == "-dc":
+        (tmp_path / "b.cu").write_text("static __device__ int own() { return 1; }\n")
+        run = cuda("a.cu", "b.cu", "--nvcc=-dc", "-p", "mesi", folder=tmp_path)
+        assert (run.returncode, "own" in run.stderr, len(run.stderr.splitlines())) == (2, True, 1)
 
 
 def test_the_first_error_of_a_compiler_is_told_from_its_last_line() -> None:

@@ -159,6 +159,88 @@ def test_special_values_and_sizes() -> None:
     )
 
 
+def of_solves() -> Iterator[tuple[str, np.ndarray, float]]:
+    """Triangles and batches of matrices, each with what its values may be off by."""
+    m, n, ld, batches = 12, 9, 15, 3
+
+    def matrices(columns_: int, count: int, seed: int, diagonal: float) -> np.ndarray:
+        """[batch][column][element of ld]."""
+        found = drawn(ld * columns_ * count, seed).reshape(count, columns_, ld)
+        found[:, range(columns_), range(columns_)] += diagonal
+        return found
+
+    for one in range(16):
+        A, whole = matrices(m, 1, 1, 20)[0].T[:m], drawn(ld * n, 2).reshape(n, ld)
+        B, size = whole.T[:m], n if one & 1 else m
+        A = A[:size, :size]
+        A = np.triu(A) if one & 2 else np.tril(A)
+        if one & 8:
+            np.fill_diagonal(A, 1)
+        A = A.T if one & 4 else A
+        B[:] = np.linalg.solve(A.T, 0.5 * B.T).T if one & 1 else np.linalg.solve(A, 0.5 * B)
+        yield f"trsm{one}", whole.ravel(), 1e-3
+    A = matrices(m, batches, 3, 1)
+    factors, pivots = A.copy(), np.zeros((batches, m), int)
+    for batch in range(batches):
+        F = factors[batch].T[:m]
+        for k in range(m):
+            pivots[batch, k] = k + np.abs(F[k:, k]).argmax() + 1
+            F[[k, pivots[batch, k] - 1]] = F[[pivots[batch, k] - 1, k]]
+            F[k + 1 :, k] /= F[k, k]
+            F[k + 1 :, k + 1 :] -= np.outer(F[k + 1 :, k], F[k, k + 1 :])
+    yield "factors", factors.ravel(), 1e-3
+    yield "pivots", pivots.ravel(), 0
+    yield "info", np.zeros(batches), 0
+    yield "singular", np.array([1, 0, 0]), 0
+    sides, inverses = drawn(ld * n * batches, 4).reshape(batches, n, ld), drawn(ld * m * batches, 5)
+    for name, transposed in (("solution", False), ("second", True)):
+        for batch in range(batches):
+            M = A[batch].T[:m]
+            right = sides[batch].T[:m]
+            right[:] = np.linalg.solve(M.T if transposed else M, right)
+        yield name, sides.ravel(), 2e-2
+    for batch, inverse in enumerate(inverses.reshape(batches, m, ld)):
+        inverse.T[:m] = np.linalg.inv(A[batch].T[:m])
+    yield "inverse", inverses, 2e-3
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("protocol", PROTOCOLS)
+def test_triangles_and_batches_of_matrices_are_numpy_s(protocol: str) -> None:
+    run = cuda(PROGRAM.with_name("solves.cu"), "-p", protocol, "--check")
+    assert run.returncode == 0, run.stderr
+    lines = {line.split()[0]: line.split()[1:] for line in run.stdout.split("\n\n")[0].splitlines()}
+    for name, values, error in of_solves():
+        for letter, share_of_error in (("S", 1), ("D", 1e-7)):
+            found = np.array(lines.pop(letter + name), float)
+            off = error * share_of_error
+            np.testing.assert_allclose(found, values, rtol=off, atol=off, err_msg=letter + name)
+    assert not lines
+
+
+@pytest.mark.long
+def test_products_of_cublaslt_have_epilogues() -> None:
+    run = cuda(PROGRAM.with_name("epilogues.cu"), "--nvcc=-lcublasLt", "-p", "mesi", "--check")
+    assert run.returncode == 0, run.stderr
+    lines = {line.split()[0]: line.split()[1:] for line in run.stdout.split("\n\n")[0].splitlines()}
+    m, n, k, batches = 18, 7, 20, 2
+    A, B = drawn(k * m * batches, 1).reshape(-1, m, k), drawn(k * n * batches, 2).reshape(-1, n, k)
+    product = 0.125 * B @ A.transpose(0, 2, 1) + 2 * drawn(m * n * batches, 3).reshape(-1, n, m)
+    bias = drawn(m, 5)
+    tanh = np.tanh(np.sqrt(2 / np.pi) * (product + 0.044715 * product**3))
+    wanted = {
+        "none": product,
+        "relu_bias": np.maximum(product + bias, 0),
+        "gelu": 0.5 * product * (1 + tanh),
+        "bias": product + bias,
+    }
+    assert lines.keys() == wanted.keys()
+    for name, values in wanted.items():
+        error = 1e-3 if name == "bias" else 1e-5  # halves
+        found = np.array(lines[name], float)
+        np.testing.assert_allclose(found, values.ravel(), rtol=error, atol=error, err_msg=name)
+
+
 HOST = """
 #include <cstdio>
 extern "C" {

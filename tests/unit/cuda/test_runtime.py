@@ -48,6 +48,13 @@ static void errors()
     cudaMalloc(&d, 64);
     say("direction", cudaMemcpy(host, d, 4, cudaMemcpyHostToDevice));
     say("pitch", cudaMemcpy2D(host, 8, d, 4, 8, 2, cudaMemcpyDeviceToHost));
+    cudaPitchedPtr cube;
+    size_t heap;
+    cudaMalloc3D(&cube, make_cudaExtent(8, 3, 2));
+    cudaMemset(cube.ptr, 1, cube.pitch * 6);
+    cudaMemcpy2DAsync(host, 8, (char *) cube.ptr + 5 * cube.pitch, cube.pitch, 8, 1, cudaMemcpyDeviceToHost, 0);
+    cudaDeviceGetLimit(&heap, cudaLimitMallocHeapSize);
+    printf("cube: %zu %zu %x %zu\n", cube.pitch, cube.ysize, host[1], heap);
     add<<<dim3(1, 65536), 1>>>(d, 1);
     say("grid", cudaGetLastError());
     add<<<1, dim3(1, 1, 65)>>>(d, 1);
@@ -142,6 +149,7 @@ def test_errors_are_those_of_cuda(program: Path) -> None:
         "behind symbol: cudaErrorInvalidValue",
         "direction: cudaErrorInvalidValue",
         "pitch: cudaErrorInvalidPitchValue",
+        "cube: 512 3 1010101 8388608",
         "grid: cudaErrorInvalidConfiguration",
         "block: cudaErrorInvalidConfiguration",
     ]

@@ -51,6 +51,9 @@ def test_a_block_of_more_registers_than_a_core_has_runs(words, threads, kept):
         kernel[4, threads](given, out)
         np.testing.assert_array_equal(out.numpy(), folded(x, words))
         assert gpu.occupancy["fold"]["registers"] == kept
+        again = gpu.zeros(4 * threads, np.uint32)
+        gpu.launch(kernel, grid=4, block=threads, args=(given, again), functional=True)
+        np.testing.assert_array_equal(again.numpy(), folded(x, words))
 
 
 @pytest.mark.parametrize(
