@@ -29,6 +29,7 @@ TESTS = {
         "verification/test_mcm.py",
         "verification/test_flush.py",
         "verification/test_ideal_dies.py",
+        "verification/test_hmg.py",
     ),
     "invalidation": ("validation/test_recalls.py",),
 }

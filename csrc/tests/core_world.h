@@ -296,6 +296,16 @@ world_try(const gpc_instruction_t *code, uint32_t count, uint32_t threads)
 
 #define RUNS(threads, ...) CHECK_EQUAL_I64(world_try(CODE(__VA_ARGS__), threads), GPC_OK)
 
+/* Why code is refused, or "accepted". */
+static inline const char *
+world_refusal(const gpc_instruction_t *code, uint32_t count)
+{
+    static gpc_failure_t failure;
+    const gpc_program_t program = world_launch(code, count, 1, 32).program;
+    gpc_failure_clear(&failure);
+    return gpc_program_validate(&program, &failure) == GPC_ERROR_PROGRAM ? failure.text : "accepted";
+}
+
 /* Whether the failure names this file and line. */
 static inline bool
 fails_at(uint16_t file, uint32_t line)

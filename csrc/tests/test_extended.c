@@ -53,26 +53,11 @@ TEST(a_pair_may_overlap_its_operands_and_a_result_may_be_uniform)
 }
 
 static const char *
-refused(const gpc_instruction_t *code, uint32_t count)
-{
-    static gpc_failure_t failure;
-    gpc_program_t program = {.instructions = code,
-                             .count = count,
-                             .vector_registers = 8,
-                             .uniform_registers = 8,
-                             .shared_words = 64,
-                             .constants = 12,
-                             .buffers = 2};
-    gpc_failure_clear(&failure);
-    return gpc_program_validate(&program, &failure) == GPC_ERROR_PROGRAM ? failure.text : "accepted";
-}
-
-static const char *
 refused_with(gpc_instruction_t in, uint16_t flags, uint8_t width)
 {
     in.flags = flags;
     in.width = width;
-    return refused(CODE(in, EXIT));
+    return world_refusal(CODE(in, EXIT));
 }
 
 TEST(extended_instructions_are_validated)

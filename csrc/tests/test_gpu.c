@@ -8,23 +8,8 @@ TEST(an_aborted_launch_leaves_a_usable_gpu)
 {
     static const gpc_instruction_t forever[] = {LOAD(R1, CONSTANT(0)), TO(0), EXIT};
     bench_t it = bench(&test_fermi, &gpc_protocol_ideal, 4096);
-    gpc_buffer_t buffer = {it.address, 4096, false, "x", 0};
-    uint32_t constant = 0;
-    gpc_launch_t launch = {.program = {.instructions = forever,
-                                       .count = 3,
-                                       .vector_registers = 8,
-                                       .uniform_registers = 1,
-                                       .constants = 1,
-                                       .buffers = 1},
-                           .kernel = "forever",
-                           .grid = {4, 1, 1},
-                           .block = {64, 1, 1},
-                           .constants = &constant,
-                           .buffers = &buffer,
-                           .num_constants = 1,
-                           .num_buffers = 1};
     CHECK_EQUAL_I64(RUN_PROGRAM(&it, add_and_store, 4096, 4, 64), 0);
-    CHECK_EQUAL_I64(gpc_gpu_launch(it.gpu, &launch), 0);
+    CHECK_EQUAL_I64(launch_program(&it, forever, GPC_COUNT_OF(forever), 4096, 4, 64), 0);
     CHECK_EQUAL_I64(gpc_gpu_run(it.gpu, 5000), GPC_RUN_MORE);
     gpc_gpu_abort(it.gpu);
     CHECK_EQUAL_I64(gpc_gpu_verify(it.gpu), 0);

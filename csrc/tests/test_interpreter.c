@@ -205,39 +205,27 @@ TEST(a_scratchpad_index_outside_is_reported)
 
 /* ---- invalid programs -------------------------------------------------------------------------------------------- */
 
-static const char *
-refused(const gpc_instruction_t *code, uint32_t count)
-{
-    static gpc_failure_t failure;
-    gpc_program_t program = {.instructions = code,
-                             .count = count,
-                             .vector_registers = 8,
-                             .uniform_registers = 8,
-                             .shared_words = 64,
-                             .constants = 12,
-                             .buffers = 2};
-    gpc_failure_clear(&failure);
-    return gpc_program_validate(&program, &failure) == GPC_ERROR_PROGRAM ? failure.text : "accepted";
-}
-
 TEST(programs_are_validated)
 {
-    CHECK_EQUAL_TEXT(refused(CODE(NOP, EXIT)), "accepted");
-    CHECK_EQUAL_TEXT(refused(CODE((gpc_instruction_t) ROW_(NOP, NONE, NONE, NONE, .line = 4))),
+    CHECK_EQUAL_TEXT(world_refusal(CODE(NOP, EXIT)), "accepted");
+    CHECK_EQUAL_TEXT(world_refusal(CODE((gpc_instruction_t) ROW_(NOP, NONE, NONE, NONE, .line = 4))),
                      "instruction 0 (NOP): control runs off the end of the program");
-    CHECK_EQUAL_TEXT(refused(CODE(OP(ADD, V | 8, V, V), EXIT)),
+    CHECK_EQUAL_TEXT(world_refusal(CODE(OP(ADD, V | 8, V, V), EXIT)),
                      "instruction 0 (ADD): operand d is vector register 8: must be below 8");
-    CHECK_EQUAL_TEXT(refused(CODE(MOVE(U, V), EXIT)),
+    CHECK_EQUAL_TEXT(world_refusal(CODE(MOVE(U, V), EXIT)),
                      "instruction 0 (MOVE): the destination is uniform and a source is a vector register");
-    CHECK_EQUAL_TEXT(refused(CODE(MOVE(C, V), EXIT)), "instruction 0 (MOVE): a constant cannot be the destination");
-    CHECK_EQUAL_TEXT(refused(CODE(TO(9))),
+    CHECK_EQUAL_TEXT(world_refusal(CODE(MOVE(C, V), EXIT)),
+                     "instruction 0 (MOVE): a constant cannot be the destination");
+    CHECK_EQUAL_TEXT(world_refusal(CODE(TO(9))),
                      "instruction 0 (JUMP): branch target or reconvergence point outside the program");
-    CHECK_EQUAL_TEXT(refused(CODE(OP(LOAD, V, V, NONE, .immediate = 2), EXIT)), "instruction 0 (LOAD): unknown buffer");
-    CHECK_EQUAL_TEXT(refused(CODE(OP(AND, V, V, V, .type = GPC_F32), EXIT)),
+    CHECK_EQUAL_TEXT(world_refusal(CODE(OP(LOAD, V, V, NONE, .immediate = 2), EXIT)),
+                     "instruction 0 (LOAD): unknown buffer");
+    CHECK_EQUAL_TEXT(world_refusal(CODE(OP(AND, V, V, V, .type = GPC_F32), EXIT)),
                      "instruction 0 (AND): operation not defined for this type");
     gpc_instruction_t narrow = OP(ATOMIC, V, V, V);
     narrow.bytes = 1;
-    CHECK_EQUAL_TEXT(refused(CODE(narrow, EXIT)),
+    CHECK_EQUAL_TEXT(world_refusal(CODE(narrow, EXIT)),
                      "instruction 0 (ATOMIC): elements of 1 or 2 bytes need a load or store of one i32 or u32");
-    CHECK_EQUAL_TEXT(refused(CODE((gpc_instruction_t){.opcode = 200}, EXIT)), "instruction 0: unknown opcode 200");
+    CHECK_EQUAL_TEXT(world_refusal(CODE((gpc_instruction_t){.opcode = 200}, EXIT)),
+                     "instruction 0: unknown opcode 200");
 }

@@ -6,10 +6,11 @@ from pathlib import Path
 import pytest
 
 import gpucoh
-from gpucoh.litmus import run_test
+from gpucoh.litmus import find, placed, run_test
 from gpucoh.verify.explorer import explore, small_choice, verify
 from gpucoh.verify.oracle import allowed_outcomes
 from gpucoh.verify.programs import parse
+from products import share
 from verification.explorations import passes
 
 EXAMPLES = Path(__file__).parents[2] / "examples" / "protocols"
@@ -85,6 +86,31 @@ def test_it_keeps_its_memory_model_on_the_machine():
 def test_a_workload_is_right_under_the_monitors():
     result = gpucoh.run("spm_g", HLRC, scale="tiny", check=True)
     assert result.correct
+
+
+LINK = {"page_kib": 1, "die_latency": 50, "gpu_latency": 200}
+SHAPES = {
+    "two-dies": {"dies": 2, "die_bytes": 16, **LINK},
+    "split": {"dies": 2, "die_bytes": 4, "links": "split", **LINK},
+    "two-gpus": {"dies": 4, "gpus": 2, "gpu_bytes": 8, **LINK},
+}
+
+
+@pytest.mark.parametrize(
+    ("workload", "shape"), share(("spm_g", "tb_lg", "dlb", "uts", "bfs"), SHAPES, one_in=5)
+)
+def test_a_workload_is_right_on_dies(workload, shape):
+    """A variable's registry is the L2 of its home, on whatever die; owners are of any."""
+    result = gpucoh.run(workload, HLRC, scale="tiny", check=True, set=SHAPES[shape])
+    assert result.correct
+    assert sum(link.messages for link in result.stats.links.values()) > 0
+
+
+@pytest.mark.parametrize("place", ["dies", "gpus"])
+def test_no_outcome_is_forbidden_between_dies_and_gpus(place):
+    machine = gpucoh.machine("fermi").replace(**SHAPES["two-gpus"])
+    for name in ("MP+rel+acq", "SB+fences", "WRC+rel+acq", "ISA2+rel+acq+acq", "lock"):
+        assert run_test(placed(find(name), place), str(HLRC), machine=machine, runs=40).ok
 
 
 @pytest.mark.parametrize("bug", PLANTED)

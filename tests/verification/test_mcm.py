@@ -1,4 +1,4 @@
-"""Do `mcm`, `flush` and `ideal-dies` keep their promises, without deadlock, and are the bugs planted in `mcm` found?"""
+"""Do the protocols of dies keep their promises, without deadlock, and are the bugs planted in `mcm` found?"""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ MACHINES = {
     "two-gpus": {"dies": 4, "gpus": 2, **LINK},
     "scarce": {"dies": 2, "l2_kib": 8, "l2_ways": 2, "l2_mshrs": 2, "l1_mshrs": 4, **LINK},
 }
-PROTOCOLS = ("mcm", "flush", "ideal-dies")
+PROTOCOLS = ("mcm", "flush", "sw-hier", "ideal-dies", "nhcc", "hmg")
 WORKLOADS = ("bfs", "cl", "dlb", "fg-share", "spm_g", "stn", "synthetic", "uts", "vpr", "sr")
 
 
 @pytest.mark.parametrize(
-    ("protocol", "workload", "machine"), share(PROTOCOLS, WORKLOADS, MACHINES, one_in=4)
+    ("protocol", "workload", "machine"), share(PROTOCOLS, WORKLOADS, MACHINES, one_in=8)
 )
 def test_a_workload_is_right_on_dies(protocol: str, workload: str, machine: str) -> None:
     result = gpucoh.run(

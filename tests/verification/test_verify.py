@@ -386,7 +386,7 @@ def test_scope_gpu_orders_nothing_between_gpus():
     assert allowed_outcomes(parse(waits.format("sys")), "HRF-indirect") == ((1, 1, 1, 1),)
 
 
-@pytest.mark.parametrize("protocol", ["mesi", "gpu-hrf", "mcm", "ideal-dies"])
+@pytest.mark.parametrize("protocol", ["mesi", "gpu-hrf", "mcm"])
 def test_scope_sys_is_explored_between_gpus(protocol):
     choice = small_choice(protocol)
     passes(choice, parse(BETWEEN.format("sys")), choice.model(choice.rule(None)))

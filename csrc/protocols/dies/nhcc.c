@@ -20,8 +20,7 @@ static const gpc_watched_t watched = {.promise = GPC_PROMISE_ACQUIRED,
 #define HMG_PROTOCOL                                                                                                   \
     .paper = "Ren et al., HPCA 2020", .family = "coherence of dies", .model = {[GPC_RULE_RC] = "RCc"},                 \
     .standard_rule = GPC_RULE_RC, .controllers = {&hmg_l1, &hmg_l2}, GPC_MESSAGES_OF(HMG), .networks = HMG_NETWORKS,   \
-    .options = HMG_OPTIONS, .check = hmg_check, .host_write = hmg_host_write,                                          \
-    .declared = {.weak_outcomes = "SB MP"}, .watched = &watched, .monitor = hmg_monitor
+    .options = HMG_OPTIONS, .check = hmg_check, .host_write = hmg_host_write, .watched = &watched, .monitor = hmg_monitor
 #define HMG_ORDER                                                                                                      \
     .release = flush_release, .exit = gpc_sb_exit /* the kernel's end waits for INVs */, .acquire = mcm_drop_l1,       \
     .keeps_own = true
@@ -31,6 +30,9 @@ const gpc_protocol_t gpc_protocol_nhcc = {
     .name = "NHCC",
     .text = "write-through L1s; a die's L2 keeps other dies' lines, which their homes invalidate; releases wait for it",
     .order = {HMG_ORDER},
+    .declared = {.weak_outcomes = "SB MP",
+                 .uncovered = {{"L2.releases", "ON", "REL_SYS FOLLOW_SYS FOLLOWED_SYS", NULL, "GPUs have no homes"},
+                               {"L2.directory", "V", "INV", NULL, "GPUs have no homes"}}},
     .explored = {.dies = 2, .one_bank = true},
     HMG_PROTOCOL,
 };
@@ -40,6 +42,7 @@ const gpc_protocol_t gpc_protocol_hmg = {
     .name = "HMG",
     .text = "nhcc whose other GPUs have a home for a line, too: for their dies' reads, and for scope gpu",
     .order = {HMG_ORDER, .reads_scopes = true},
+    .declared = {.weak_outcomes = "SB MP"},
     .explored = {.dies = 4, .gpus = 2, .one_bank = true},
     HMG_PROTOCOL,
 };

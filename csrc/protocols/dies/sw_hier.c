@@ -168,7 +168,9 @@ const gpc_protocol_t gpc_protocol_sw_hier = {
               .keeps_own = true,
               .barrier_releases = true,
               .reads_scopes = true},
-    .declared = {.weak_outcomes = "SB MP"},
+    .declared = {.weak_outcomes = "SB MP",
+                 .uncovered = {{"L2", "V N", "DROP_GPU", NULL, "a flash passes them by"},
+                               {"L2", "G", "DROP", NULL, "a flash passes them by"}}},
     .explored = {.dies = 4, .gpus = 2},
     .host_write = gpc_host_write, /* memory and the home: other copies are dropped when the next kernel begins */
     .watched = &watched,
