@@ -168,6 +168,8 @@ def _examine(folder: Path, protocols: Sequence[str], largest: int) -> Drawn:
             drawn.verdict, drawn.why = "wrong", f"{protocol}: its own check fails"
             if _NOTHING.encode() in outcome.messages:
                 drawn.verdict, drawn.why = "size", outcome.messages.decode(errors="replace")[:300]
+        elif not outcome.launches:
+            drawn.verdict, drawn.why = "no launch", f"{protocol}: it launches no kernel"
         elif drawn.check == "reference" and wanted not in ("", _printed(outcome)):
             drawn.verdict, drawn.why = "wrong", f"{protocol}: differs from the reference"
         if drawn.verdict:

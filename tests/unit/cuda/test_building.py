@@ -99,6 +99,7 @@ int main() {
 
 
 @needs_nvcc
+@pytest.mark.long
 @pytest.mark.parametrize("option", ["-rdc=true", "--relocatable-device-code=true", "-dc"])
 def test_files_may_share_device_functions_and_variables(tmp_path: Path, option: str) -> None:
     for name, text in (("a.cu", DEVICE), ("b.cu", KERNEL)):

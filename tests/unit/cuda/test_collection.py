@@ -42,6 +42,7 @@ def test_programs_are_drawn_run_and_classed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(collection, "BUDGET", 100_000)
+    monkeypatch.setattr(collection, "SECONDS", 600)  # by the clock
     made(tmp_path, "large-cuda", "100000")
     blocks = PROGRAM.replace("1, n>>>", "n / 1024, 64>>>").replace("x[n - 1]", "x[0]")
     made(tmp_path, "blocks-cuda", "100000", blocks)  # none for 256
@@ -49,6 +50,7 @@ def test_programs_are_drawn_run_and_classed(
     made(tmp_path, "waits-cuda", "9000", PROGRAM.replace("if (", waits))
     made(tmp_path, "fft-cuda", "1", "#include <cufft.h>\n")
     made(tmp_path, "wrong-cuda", "8", PROGRAM.replace("last == n", "last == 9"))
+    made(tmp_path, "idle-cuda", "8", '#include <cstdio>\nint main() { puts("PASS"); }\n')
     made(tmp_path, "reads-cuda", "8", '#include "absent.h"\n')
     drawn = {
         one.name: one
@@ -64,6 +66,7 @@ def test_programs_are_drawn_run_and_classed(
         "fft-cuda": "library: cufft",
         "wrong-cuda": "wrong",
         "reads-cuda": "compiler",
+        "idle-cuda": "no launch",
     }
     assert "- right: 3\n" in collection.table(list(drawn.values()), ["mesi", "tc-weak"])
 

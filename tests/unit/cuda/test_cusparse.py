@@ -85,6 +85,7 @@ def of_matrices(dense: np.ndarray, base: int) -> Iterator[tuple[str, np.ndarray]
     yield "scatter", scattered
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("protocol", ["mesi", *share(["gpu-drf", "tc-weak"], one_in=2)])
 def test_functions_of_matrices_are_scipy_s(protocol: str) -> None:
     text, wanted = [], {}
