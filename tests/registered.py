@@ -14,6 +14,7 @@ SEQUENTIAL = [name for name in COHERENT if _KNOWN[name].models.get("sc") == "SC"
 WITH_L1 = [name for name in ALL if _KNOWN[name].has_l1]
 #: Those whose store buffer may keep a word until a release.
 BUFFERED = [name for name in ALL if "sb_drain" in _KNOWN[name].options]
+OF_DIES = [name for name in ALL if _KNOWN[name].family == "coherence of dies"]
 #: Those that keep timestamps.
 TIMED = [name for name in ALL if _KNOWN[name].keeps_time]
 #: ``id[options]`` for each set of options that a coherent protocol declares for tests.

@@ -64,7 +64,7 @@ LINES = {
     "cuda": (
         "cuda double.cu -p mesi -m fermi -c rc --seed 1 --check --set cores=4 -D TWO -I include --nvcc=-lineinfo",
         "cuda double.cu --hip -p mesi -D TWO -I include --limit-s 60 --limit-gib 1.5 --profile --trace trace.html",
-        "cuda double.cu -p no-l1,mesi -D TWO -I include -j 1 --out compared --json",
+        "cuda double.cu -p no-l1,mesi -D TWO -I include -j 1 --out compared --launches 0-1 --until 3 --json",
     ),
 }
 

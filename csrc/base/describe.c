@@ -206,14 +206,10 @@ gpc_print_fields(gpc_text_t *out, const gpc_described_t *described)
 {
     gpc_text_add(out, "[");
     for (uint16_t i = 0; i < described->count; i++) {
-        gpc_text_add_comma(out);
-        gpc_text_add(out, "{");
-        gpc_text_add_key(out, "name");
-        gpc_text_add_string(out, described->fields[i].name);
-        gpc_text_add_key(out, "type");
-        gpc_text_add_string(out, described->fields[i].type);
-        gpc_text_add_key(out, "kind");
-        gpc_text_add_string(out, gpc_field_kind_name(described->fields[i].kind));
+        gpc_text_open(out, NULL, "{");
+        gpc_text_add_text(out, "name", described->fields[i].name);
+        gpc_text_add_text(out, "type", described->fields[i].type);
+        gpc_text_add_text(out, "kind", gpc_field_kind_name(described->fields[i].kind));
         gpc_text_add(out, "}");
     }
     gpc_text_add(out, "]");

@@ -134,6 +134,24 @@ gpc_text_add_count(gpc_text_t *self, const char *name, uint64_t count)
     gpc_text_add_number(self, count);
 }
 
+void
+gpc_text_add_text(gpc_text_t *self, const char *name, const char *text)
+{
+    gpc_text_add_key(self, name);
+    gpc_text_add_string(self, text ? text : "");
+}
+
+void
+gpc_text_open(gpc_text_t *self, const char *name, const char *bracket)
+{
+    if (name) {
+        gpc_text_add_key(self, name);
+    } else {
+        gpc_text_add_comma(self);
+    }
+    add_bytes(self, bracket, 1);
+}
+
 int
 gpc_text_status(const gpc_text_t *self)
 {

@@ -124,6 +124,15 @@ gpc_tags_drop(gpc_tags_t *self, gpc_index_t way)
     self->keys[way] = GPC_TAG_FREE;
     self->tags[way].mshr = GPC_NONE;
 }
+/* The line's way, if it has one. */
+static inline void
+gpc_tags_drop_line(gpc_tags_t *self, gpc_address_t line)
+{
+    gpc_index_t way = gpc_tags_find(self, line);
+    if (way != GPC_NONE) {
+        gpc_tags_drop(self, way);
+    }
+}
 static inline void *
 gpc_tags_fields(const gpc_tags_t *self, gpc_index_t way)
 {

@@ -25,13 +25,6 @@ static const char *const class_names[] = {
 };
 
 static void
-add_text(gpc_text_t *out, const char *key, const char *value)
-{
-    gpc_text_add_key(out, key);
-    gpc_text_add_string(out, value ? value : "");
-}
-
-static void
 add_number(gpc_text_t *out, const char *key, long long value)
 {
     gpc_text_add_key(out, key);
@@ -48,33 +41,30 @@ add_flag(gpc_text_t *out, const char *key, bool value)
 static void
 add_models(gpc_text_t *out, const gpc_protocol_t *protocol)
 {
-    gpc_text_add_key(out, "models");
-    gpc_text_add(out, "{");
+    gpc_text_open(out, "models", "{");
     for (uint32_t rule = 0; rule < GPC_NUM_RULES; rule++) {
         if (protocol->model[rule]) {
-            add_text(out, gpc_rule_name((gpc_rule_t) rule), protocol->model[rule]);
+            gpc_text_add_text(out, gpc_rule_name((gpc_rule_t) rule), protocol->model[rule]);
         }
     }
     gpc_text_add(out, "}");
-    add_text(out, "default_consistency", gpc_rule_name(protocol->standard_rule));
+    gpc_text_add_text(out, "default_consistency", gpc_rule_name(protocol->standard_rule));
 }
 
 static void
 add_options(gpc_text_t *out, const gpc_protocol_t *protocol)
 {
-    gpc_text_add_key(out, "options");
-    gpc_text_add(out, "[");
+    gpc_text_open(out, "options", "[");
     for (uint32_t i = 0; i < GPC_MAX_OPTIONS && protocol->options[i].name; i++) {
         const gpc_option_info_t *option = &protocol->options[i];
-        gpc_text_add_comma(out);
-        gpc_text_add(out, "{");
-        add_text(out, "name", option->name);
+        gpc_text_open(out, NULL, "{");
+        gpc_text_add_text(out, "name", option->name);
         add_number(out, "default", option->standard);
         add_number(out, "smallest", option->smallest);
         add_number(out, "largest", option->largest);
-        add_text(out, "choices", option->choices);
-        add_text(out, "text", option->text);
-        add_text(out, "analysis", option->analysis);
+        gpc_text_add_text(out, "choices", option->choices);
+        gpc_text_add_text(out, "text", option->text);
+        gpc_text_add_text(out, "analysis", option->analysis);
         if (option->small.given) {
             add_number(out, "small", option->small.value);
         }
@@ -91,8 +81,7 @@ add_options(gpc_text_t *out, const gpc_protocol_t *protocol)
 static void
 add_words(gpc_text_t *out, const char *key, const char *words)
 {
-    gpc_text_add_key(out, key);
-    gpc_text_add(out, "[");
+    gpc_text_open(out, key, "[");
     for (const char *at = words ? words : ""; *at; at += strspn(at, " ")) {
         int length = (int) strcspn(at, " ");
         gpc_text_add_comma(out);
@@ -105,20 +94,17 @@ add_words(gpc_text_t *out, const char *key, const char *words)
 static void
 add_declared(gpc_text_t *out, const gpc_declared_t *declared)
 {
-    gpc_text_add_key(out, "declared");
-    gpc_text_add(out, "{");
+    gpc_text_open(out, "declared", "{");
     add_words(out, "weak_outcomes", declared->weak_outcomes);
     add_words(out, "variations", declared->variations);
-    gpc_text_add_key(out, "uncovered");
-    gpc_text_add(out, "[");
+    gpc_text_open(out, "uncovered", "[");
     for (uint32_t i = 0; i < GPC_MAX_UNCOVERED && declared->uncovered[i].table; i++) {
-        gpc_text_add_comma(out);
-        gpc_text_add(out, "{");
-        add_text(out, "table", declared->uncovered[i].table);
+        gpc_text_open(out, NULL, "{");
+        gpc_text_add_text(out, "table", declared->uncovered[i].table);
         add_words(out, "states", declared->uncovered[i].states);
         add_words(out, "events", declared->uncovered[i].events);
         add_words(out, "rules", declared->uncovered[i].rules);
-        add_text(out, "reason", declared->uncovered[i].reason);
+        gpc_text_add_text(out, "reason", declared->uncovered[i].reason);
         gpc_text_add(out, "}");
     }
     gpc_text_add(out, "]}");
@@ -141,7 +127,7 @@ add_watched(gpc_text_t *out, const gpc_protocol_t *protocol)
     }
     gpc_watched_t declared = gpc_watched_of(protocol), *watched = &declared;
     gpc_text_add(out, "{");
-    add_text(out, "promise", promises[watched->promise]);
+    gpc_text_add_text(out, "promise", promises[watched->promise]);
     add_flag(out, "copies", watched->promise == GPC_PROMISE_FRESH ? watched->readable : watched->owners);
     add_flag(out, "banks", watched->bank_is_whole || watched->bank_words);
     add_flag(out, "leases", watched->lease);
@@ -160,13 +146,12 @@ add_described(gpc_text_t *out, const char *key, gpc_describe_t describe)
 static void
 add_messages(gpc_text_t *out, const gpc_protocol_t *protocol)
 {
-    gpc_text_add_key(out, "networks");
-    gpc_text_add(out, "[");
+    gpc_text_open(out, "networks", "[");
     for (uint32_t i = 0; i < GPC_MAX_NETWORKS && protocol->networks[i].name; i++) {
-        gpc_text_add_comma(out);
-        gpc_text_add(out, "{");
-        add_text(out, "name", protocol->networks[i].name);
-        add_text(out, "order", protocol->networks[i].ordered ? "fifo per source, destination and network" : "none");
+        gpc_text_open(out, NULL, "{");
+        gpc_text_add_text(out, "name", protocol->networks[i].name);
+        gpc_text_add_text(out, "order",
+                          protocol->networks[i].ordered ? "fifo per source, destination and network" : "none");
         add_flag(out, "requests", protocol->networks[i].requests);
         add_flag(out, "star", protocol->networks[i].star);
         add_flag(out, "rotates", protocol->networks[i].rotates);
@@ -175,20 +160,18 @@ add_messages(gpc_text_t *out, const gpc_protocol_t *protocol)
         gpc_text_add(out, "}");
     }
     gpc_text_add(out, "]");
-    gpc_text_add_key(out, "messages");
-    gpc_text_add(out, "[");
+    gpc_text_open(out, "messages", "[");
     for (uint32_t i = 0; i < protocol->num_messages; i++) {
         const gpc_message_info_t *info = &protocol->messages[i];
-        gpc_text_add_comma(out);
-        gpc_text_add(out, "{");
-        add_text(out, "name", info->name);
-        add_text(out, "class", class_names[info->traffic_class]);
+        gpc_text_open(out, NULL, "{");
+        gpc_text_add_text(out, "name", info->name);
+        gpc_text_add_text(out, "class", class_names[info->traffic_class]);
         add_number(out, "network", info->network);
         add_number(out, "fixed_bytes", info->fixed_bytes);
         add_number(out, "bytes_per_word", info->bytes_per_word);
         add_flag(out, "whole_line", info->whole_line);
         add_flag(out, "prompt", protocol->prompt.messages >> i & 1);
-        add_text(out, "text", info->text);
+        gpc_text_add_text(out, "text", info->text);
         gpc_text_add(out, "}");
     }
     gpc_text_add(out, "]");
@@ -199,10 +182,9 @@ add_messages(gpc_text_t *out, const gpc_protocol_t *protocol)
 static void
 add_counts(gpc_text_t *out, const char *key, const gpc_count_info_t *infos)
 {
-    gpc_text_add_key(out, key);
-    gpc_text_add(out, "{");
+    gpc_text_open(out, key, "{");
     for (uint32_t i = 0; i < gpc_num_counts(infos); i++) {
-        add_text(out, infos[i].name, infos[i].text);
+        gpc_text_add_text(out, infos[i].name, infos[i].text);
     }
     gpc_text_add(out, "}");
 }
@@ -211,13 +193,11 @@ add_counts(gpc_text_t *out, const char *key, const gpc_count_info_t *infos)
 static void
 add_variants(gpc_text_t *out, const gpc_protocol_t *protocol, const gpc_controller_type_t *type)
 {
-    gpc_text_add_key(out, "variants");
-    gpc_text_add(out, "[");
+    gpc_text_open(out, "variants", "[");
     for (uint32_t i = 0; i < GPC_MAX_VARIANTS && type->variants[i].by; i++) {
         const gpc_variant_t *variant = &type->variants[i];
-        gpc_text_add_comma(out);
-        gpc_text_add(out, "{");
-        add_text(out, "option", protocol->options[variant->option].name);
+        gpc_text_open(out, NULL, "{");
+        gpc_text_add_text(out, "option", protocol->options[variant->option].name);
         add_number(out, "value", variant->value);
         add_number(out, "number", variant->table);
         gpc_text_add_key(out, "table");
@@ -230,27 +210,23 @@ add_variants(gpc_text_t *out, const gpc_protocol_t *protocol, const gpc_controll
 static void
 add_controller(gpc_text_t *out, const gpc_protocol_t *protocol, const gpc_controller_type_t *type)
 {
-    gpc_text_add_comma(out);
-    gpc_text_add(out, "{");
-    add_text(out, "name", type->name);
-    add_text(out, "position", gpc_position_name(type->position));
-    gpc_text_add_key(out, "tables");
-    gpc_text_add(out, "[");
+    gpc_text_open(out, NULL, "{");
+    gpc_text_add_text(out, "name", type->name);
+    gpc_text_add_text(out, "position", gpc_position_name(type->position));
+    gpc_text_open(out, "tables", "[");
     for (uint32_t i = 0; i < GPC_MAX_TABLES && type->tables[i]; i++) {
         gpc_text_add_comma(out);
         gpc_fsm_print(out, type->tables[i]);
     }
     gpc_text_add(out, "]");
     add_variants(out, protocol, type);
-    gpc_text_add_key(out, "arrays");
-    gpc_text_add(out, "[");
+    gpc_text_open(out, "arrays", "[");
     for (uint32_t i = 0; i < GPC_MAX_ARRAYS && type->arrays[i].name; i++) {
         gpc_text_add_comma(out);
         gpc_text_add_string(out, type->arrays[i].name);
     }
     gpc_text_add(out, "]");
-    gpc_text_add_key(out, "metadata");
-    gpc_text_add(out, "{");
+    gpc_text_open(out, "metadata", "{");
     for (uint32_t i = 0; i < GPC_MAX_ARRAYS && type->arrays[i].name; i++) {
         add_described(out, type->arrays[i].name, type->arrays[i].line);
     }
@@ -271,8 +247,7 @@ add_controller(gpc_text_t *out, const gpc_protocol_t *protocol, const gpc_contro
 static void
 add_controllers(gpc_text_t *out, const gpc_protocol_t *protocol, const gpc_protocol_t *of)
 {
-    gpc_text_add_key(out, "controllers");
-    gpc_text_add(out, "[");
+    gpc_text_open(out, "controllers", "[");
     for (uint32_t i = 0; i < gpc_num_controllers(of); i++) {
         add_controller(out, protocol, of->controllers[i]);
     }
@@ -293,11 +268,11 @@ void
 gpc_describe_whole_protocol(gpc_text_t *out, const gpc_protocol_t *protocol)
 {
     gpc_text_add(out, "{");
-    add_text(out, "id", protocol->id);
-    add_text(out, "name", protocol->name ? protocol->name : protocol->id);
-    add_text(out, "paper", protocol->paper);
-    add_text(out, "family", protocol->family);
-    add_text(out, "text", protocol->text);
+    gpc_text_add_text(out, "id", protocol->id);
+    gpc_text_add_text(out, "name", protocol->name ? protocol->name : protocol->id);
+    gpc_text_add_text(out, "paper", protocol->paper);
+    gpc_text_add_text(out, "family", protocol->family);
+    gpc_text_add_text(out, "text", protocol->text);
     add_models(out, protocol);
     add_options(out, protocol);
     add_messages(out, protocol);
@@ -312,9 +287,8 @@ gpc_describe_whole_protocol(gpc_text_t *out, const gpc_protocol_t *protocol)
     add_watched(out, protocol);
     add_controllers(out, protocol, protocol);
     if (protocol->instead.by) {
-        gpc_text_add_key(out, "instead");
-        gpc_text_add(out, "{");
-        add_text(out, "option", protocol->options[protocol->instead.option].name);
+        gpc_text_open(out, "instead", "{");
+        gpc_text_add_text(out, "option", protocol->options[protocol->instead.option].name);
         gpc_text_add_key(out, "value");
         gpc_text_add(out, "%lld", (long long) protocol->instead.value);
         add_messages(out, protocol->instead.by);

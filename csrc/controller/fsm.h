@@ -302,6 +302,8 @@ gpc_fsm_plan(const gpc_table_t *table, uint8_t state, uint8_t event)
 
 /* A cell of any table: that of the last patch for it, else the base's. */
 GPC_API const gpc_cell_t *gpc_fsm_declared_cell(const gpc_table_t *table, uint8_t state, uint8_t event);
+/* Whether some state has a cell for the event. */
+bool gpc_fsm_takes(const gpc_table_t *table, gpc_event_id_t event);
 /* The event of a declared cause, plus 1, or 0: the table's own, else the base's. */
 uint8_t gpc_fsm_declared_cause(const gpc_table_t *table, uint32_t cause);
 /* The reason of a patch, its own or that of an earlier one. */

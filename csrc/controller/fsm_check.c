@@ -144,17 +144,6 @@ check_patches(const gpc_table_t *table, gpc_text_t *out)
 
 /* ---- causes ------------------------------------------------------------------------------------------------------ */
 
-static bool
-has_cell(const gpc_table_t *table, uint8_t event)
-{
-    for (uint8_t state = 0; state < table->num_states; state++) {
-        if (gpc_fsm_declared_cell(table, state, event)->kind != GPC_CELL_IMPOSSIBLE) {
-            return true;
-        }
-    }
-    return false;
-}
-
 /* Whether declared causes name events that have a cell and, without a classifier, are all of them. */
 static bool
 check_causes(const gpc_table_t *table, gpc_text_t *out)
@@ -167,7 +156,7 @@ check_causes(const gpc_table_t *table, gpc_text_t *out)
         if (declared == 0) {
             continue;
         }
-        if (event >= table->num_events || !has_cell(table, event)) {
+        if (!gpc_fsm_takes(table, event)) {
             gpc_text_add(out, "%s: cause %u is declared for an event without a cell\n", table->name, cause);
             whole = false;
         } else {

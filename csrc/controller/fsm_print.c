@@ -52,22 +52,16 @@ print_states(gpc_text_t *out, const gpc_table_t *table)
     static const char *const kinds[] = {"stable", "transient_cache", "transient_coherence"};
     uint8_t states = states_with_cells(table);
 
-    gpc_text_add_key(out, "states");
-    gpc_text_add(out, "[");
+    gpc_text_open(out, "states", "[");
     for (uint8_t s = 0; s < states; s++) {
-        gpc_text_add_comma(out);
-        gpc_text_add(out, "{");
-        gpc_text_add_key(out, "name");
-        gpc_text_add_string(out, short_name(table->states[s].name));
-        gpc_text_add_key(out, "kind");
-        gpc_text_add_string(out, kinds[table->states[s].kind]);
-        gpc_text_add_key(out, "text");
-        gpc_text_add_string(out, table->states[s].text);
+        gpc_text_open(out, NULL, "{");
+        gpc_text_add_text(out, "name", short_name(table->states[s].name));
+        gpc_text_add_text(out, "kind", kinds[table->states[s].kind]);
+        gpc_text_add_text(out, "text", table->states[s].text);
         gpc_text_add(out, "}");
     }
     gpc_text_add(out, "]");
-    gpc_text_add_key(out, "stable");
-    gpc_text_add(out, "[");
+    gpc_text_open(out, "stable", "[");
     for (uint8_t s = 0; s < states; s++) {
         if (table->states[s].kind == GPC_STABLE) {
             gpc_text_add_comma(out);
@@ -80,15 +74,11 @@ print_states(gpc_text_t *out, const gpc_table_t *table)
 static void
 print_events(gpc_text_t *out, const gpc_table_t *table)
 {
-    gpc_text_add_key(out, "events");
-    gpc_text_add(out, "[");
+    gpc_text_open(out, "events", "[");
     for (uint8_t e = 0; e < table->num_events; e++) {
-        gpc_text_add_comma(out);
-        gpc_text_add(out, "{");
-        gpc_text_add_key(out, "name");
-        gpc_text_add_string(out, short_name(table->events[e].name));
-        gpc_text_add_key(out, "text");
-        gpc_text_add_string(out, table->events[e].text);
+        gpc_text_open(out, NULL, "{");
+        gpc_text_add_text(out, "name", short_name(table->events[e].name));
+        gpc_text_add_text(out, "text", table->events[e].text);
         gpc_text_add(out, "}");
     }
     gpc_text_add(out, "]");
@@ -121,8 +111,7 @@ print_cell(gpc_text_t *out, const gpc_table_t *table, uint8_t state, uint8_t eve
 {
     const gpc_cell_t *cell = gpc_fsm_declared_cell(table, state, event);
 
-    gpc_text_add_comma(out);
-    gpc_text_add(out, "[");
+    gpc_text_open(out, NULL, "[");
     gpc_text_add_string(out, short_name(table->states[state].name));
     gpc_text_add_comma(out);
     gpc_text_add_string(out, short_name(table->events[event].name));
@@ -169,17 +158,13 @@ is_printed(const gpc_table_t *table, uint32_t number, const gpc_action_t *const 
 static void
 print_actions(gpc_text_t *out, const gpc_table_t *table)
 {
-    gpc_text_add_key(out, "actions");
-    gpc_text_add(out, "[");
+    gpc_text_open(out, "actions", "[");
     for (uint32_t i = 0; i < num_cells(table); i++) {
         for (const gpc_action_t *const *action = cell_at(table, i)->actions; *action; action++) {
             if (!is_printed(table, i, action)) {
-                gpc_text_add_comma(out);
-                gpc_text_add(out, "{");
-                gpc_text_add_key(out, "name");
-                gpc_text_add_string(out, action_name(*action));
-                gpc_text_add_key(out, "text");
-                gpc_text_add_string(out, (*action)->text);
+                gpc_text_open(out, NULL, "{");
+                gpc_text_add_text(out, "name", action_name(*action));
+                gpc_text_add_text(out, "text", (*action)->text);
                 gpc_text_add(out, "}");
             }
         }
@@ -190,8 +175,7 @@ print_actions(gpc_text_t *out, const gpc_table_t *table)
 static void
 print_hardened_cells(gpc_text_t *out, const gpc_table_t *table)
 {
-    gpc_text_add_key(out, "hardened_cells");
-    gpc_text_add(out, "[");
+    gpc_text_open(out, "hardened_cells", "[");
     for (uint8_t s = 0; s < table->num_states; s++) {
         for (uint8_t e = 0; e < table->num_events; e++) {
             if (gpc_fsm_declared_cell(table, s, e)->hardened) {
@@ -207,10 +191,8 @@ print_hardened_cells(gpc_text_t *out, const gpc_table_t *table)
 static void
 print_patches(gpc_text_t *out, const gpc_table_t *table)
 {
-    gpc_text_add_key(out, "base");
-    gpc_text_add_string(out, table->base ? table->base_protocol : "");
-    gpc_text_add_key(out, "patches");
-    gpc_text_add(out, "[");
+    gpc_text_add_text(out, "base", table->base ? table->base_protocol : "");
+    gpc_text_open(out, "patches", "[");
     for (uint16_t i = 0; i < table->num_patches; i++) {
         const gpc_patch_t *patch = &table->patches[i];
         gpc_text_add_comma(out);
@@ -229,18 +211,13 @@ gpc_fsm_print(gpc_text_t *out, const gpc_table_t *table)
     static const char *const objects[] = {"line", "word", "entry", "unit"};
 
     gpc_text_add(out, "{");
-    gpc_text_add_key(out, "name");
-    gpc_text_add_string(out, table->name);
-    gpc_text_add_key(out, "object");
-    gpc_text_add_string(out, objects[table->object]);
+    gpc_text_add_text(out, "name", table->name);
+    gpc_text_add_text(out, "object", objects[table->object]);
     print_states(out, table);
     print_events(out, table);
-    gpc_text_add_key(out, "transitions");
-    gpc_text_add(out, "%u", gpc_fsm_transitions(table, false));
-    gpc_text_add_key(out, "hardened");
-    gpc_text_add(out, "%u", gpc_fsm_transitions(table, true));
-    gpc_text_add_key(out, "table");
-    gpc_text_add(out, "[");
+    gpc_text_add_count(out, "transitions", gpc_fsm_transitions(table, false));
+    gpc_text_add_count(out, "hardened", gpc_fsm_transitions(table, true));
+    gpc_text_open(out, "table", "[");
     for (uint8_t s = 0; s < table->num_states; s++) {
         for (uint8_t e = 0; e < table->num_events; e++) {
             if (gpc_fsm_declared_cell(table, s, e)->kind != GPC_CELL_IMPOSSIBLE) {

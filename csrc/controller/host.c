@@ -103,10 +103,7 @@ gpc_host_write_alone(const gpc_units_t *units, gpc_address_t line, gpc_mask_t ma
 {
     return_line(units, line);
     for (uint32_t i = 0; i < units->num_cores; i++) {
-        gpc_index_t way = gpc_tags_find(&units->cores[i]->arrays[0], line);
-        if (way != GPC_NONE) {
-            gpc_tags_drop(&units->cores[i]->arrays[0], way);
-        }
+        gpc_tags_drop_line(&units->cores[i]->arrays[0], line);
     }
     return gpc_host_write(units, line, mask, words);
 }

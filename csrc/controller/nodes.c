@@ -111,11 +111,9 @@ gpc_nodes_add_dies(const gpc_nodes_t *self, const gpc_machine_t *machine, gpc_te
     if (machine->dies <= 1) {
         return;
     }
-    gpc_text_add_key(out, "dies");
-    gpc_text_add(out, "{");
+    gpc_text_open(out, "dies", "{");
     gpc_text_add_count(out, "gpus", machine->gpus);
-    gpc_text_add_key(out, "of");
-    gpc_text_add(out, "[");
+    gpc_text_open(out, "of", "[");
     for (uint32_t node = 0; node < self->count; node++) {
         gpc_text_add_comma(out);
         gpc_text_add_number(out, gpc_die_of(self, (gpc_node_t) node));

@@ -34,6 +34,17 @@ gpc_fsm_declared_cell(const gpc_table_t *table, uint8_t state, uint8_t event)
     return gpc_fsm_cell(table, state, event);
 }
 
+bool
+gpc_fsm_takes(const gpc_table_t *table, gpc_event_id_t event)
+{
+    for (uint8_t state = 0; event < table->num_events && state < table->num_states; state++) {
+        if (gpc_fsm_declared_cell(table, state, event)->kind != GPC_CELL_IMPOSSIBLE) {
+            return true;
+        }
+    }
+    return false;
+}
+
 uint8_t
 gpc_fsm_declared_cause(const gpc_table_t *table, uint32_t cause)
 {

@@ -10,8 +10,7 @@
 static void
 begin(gpc_text_t *out, const char *part)
 {
-    gpc_text_add_key(out, part);
-    gpc_text_add(out, "[");
+    gpc_text_open(out, part, "[");
 }
 
 static void
@@ -106,8 +105,7 @@ add_channels(const gpc_gpu_t *gpu, gpc_text_t *out)
 void
 gpc_gpu_add_busy(const gpc_gpu_t *gpu, gpc_text_t *out)
 {
-    gpc_text_add_key(out, "busy");
-    gpc_text_add(out, "{");
+    gpc_text_open(out, "busy", "{");
     add_issue(gpu, out);
     add_controllers(gpu, out);
     add_networks(gpu, out);

@@ -122,8 +122,7 @@ gpc_gpu_add_checks(const gpc_gpu_t *gpu, gpc_text_t *out)
 {
     gpc_gpu_check_counts_t counts = gpc_gpu_check_counts(gpu);
 
-    gpc_text_add_key(out, "check");
-    gpc_text_add(out, "{");
+    gpc_text_open(out, "check", "{");
 #define X(name, text) gpc_text_add_count(out, #name, counts.monitor.name);
     GPC_MONITOR_COUNTS(X)
 #undef X

@@ -91,9 +91,3 @@ gpc_gpu_end_functional(gpc_gpu_t *gpu)
     gpu->state->events = self->events;
     memcpy(gpu->cores.statistics, self->kept, gpu->machine.cores * sizeof(*self->kept));
 }
-
-void
-gpc_gpu_free_functional(gpc_gpu_t *gpu)
-{
-    free(gpu->functional.kept);
-}

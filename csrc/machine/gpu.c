@@ -490,7 +490,7 @@ gpc_gpu_free(gpc_gpu_t *gpu)
     gpc_trace_free(gpu->trace);
     gpc_profile_free(gpu->profile);
     gpc_gpu_hang_free(gpu);
-    gpc_gpu_free_functional(gpu);
+    free(gpu->functional.kept);
     gpc_gpu_free_checks(gpu);
     gpc_cores_free(&gpu->cores);
     for (uint32_t i = 0; i < GPC_NUM_LINKS; i++) {

@@ -272,6 +272,53 @@ gpc_gpu_host_write_places(gpc_gpu_t *gpu, gpc_address_t address, uint64_t count,
     return status;
 }
 
+/* Writes a cache's lines to memory as the host would read them, before the cache is cleared. */
+static void
+save_lines(gpc_gpu_t *gpu, const gpc_controller_t *unit)
+{
+    uint32_t data[GPC_MAX_LINE_WORDS];
+    uint32_t words = gpu->machine.line_bytes / 4;
+
+    for (uint32_t i = 0; i < GPC_MAX_ARRAYS && unit->type->arrays[i].name; i++) {
+        const gpc_tags_t *tags = &unit->arrays[i];
+        for (gpc_index_t way = 0; way < tags->sets * tags->ways; way++) {
+            gpc_address_t line = gpc_tags_line(tags, way);
+            if (!gpc_tags_present(tags, way) || tags->tags[way].mshr != GPC_NONE) {
+                continue;
+            }
+            gpc_memory_read(gpu->memory, line, words, data);
+            gpc_units_t units = gpc_gpu_units(gpu, line);
+            int status = gpu->protocol->host_read(&units, line, gpc_all_words(unit), data);
+            if (status == 0) {
+                status = gpc_memory_write(gpu->memory, line, words, data);
+            }
+            (void) status; /* the launch has failed already; lines that cannot be saved are lost */
+        }
+    }
+}
+
+void
+gpc_gpu_empty_caches(gpc_gpu_t *gpu)
+{
+    uint32_t nodes = gpc_gpu_nodes(gpu);
+
+    for (uint32_t node = 0; node < nodes; node++) {
+        save_lines(gpu, &gpu->controllers[node]);
+    }
+    for (uint32_t node = 0; node < nodes; node++) {
+        gpc_controller_clear(&gpu->controllers[node]);
+    }
+    gpc_wheel_clear(&gpu->wheel);
+    gpc_gpu_clear_queues(gpu);
+    gpc_gpu_clear_die_links(gpu);
+    gpc_list_clear(&gpu->state->background);
+    gpu->state->serving = 0;
+    gpc_order_clear(&gpu->order);
+    gpc_cores_clear(&gpu->cores);
+    gpc_pool_clear(&gpu->messages);
+    gpc_pool_clear(&gpu->lane_lists);
+}
+
 static int
 learn_line(const host_access_t *access, gpc_address_t line, gpc_mask_t mask)
 {

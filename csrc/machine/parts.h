@@ -364,8 +364,7 @@ GPC_MUST_CHECK int gpc_gpu_touch_page(gpc_gpu_t *gpu, uint32_t core, gpc_address
 /* functional.c: begins a functional launch, whose caches are then empty; ends it, or nothing. */
 GPC_MUST_CHECK int gpc_gpu_begin_functional(gpc_gpu_t *gpu);
 void gpc_gpu_end_functional(gpc_gpu_t *gpu);
-void gpc_gpu_free_functional(gpc_gpu_t *gpu);
-/* run.c: memory has what the host would read, and no cache anything. */
+/* host.c: memory has what the host would read, and no cache anything; ends a launch. */
 void gpc_gpu_empty_caches(gpc_gpu_t *gpu);
 /* Hooks of the fabric, the memory and the cores. */
 int gpc_gpu_arrived(void *world, gpc_node_t node, uint32_t network);

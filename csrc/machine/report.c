@@ -119,8 +119,7 @@ _Static_assert(offsetof(gpc_message_info_t, name) == 0, "add_names");
 static void
 add_names(gpc_text_t *out, const char *key, const void *structs, size_t size, uint32_t count)
 {
-    gpc_text_add_key(out, key);
-    gpc_text_add(out, "[");
+    gpc_text_open(out, key, "[");
     for (uint32_t i = 0; i < count; i++) {
         const char *name;
         memcpy(&name, (const char *) structs + i * size, sizeof name);
@@ -137,8 +136,7 @@ add_table_names(const gpc_table_t *table, gpc_text_t *out)
     gpc_text_add(out, "{");
     add_names(out, "states", table->states, sizeof *table->states, table->num_states);
     add_names(out, "events", table->events, sizeof *table->events, table->num_events);
-    gpc_text_add_key(out, "actions");
-    gpc_text_add(out, "[");
+    gpc_text_open(out, "actions", "[");
     for (uint32_t i = 0; i < (uint32_t) table->num_states * table->num_events; i++) {
         gpc_text_add(out, i ? ", \"" : "\"");
         gpc_fsm_print_actions(out, &table->cells[i]);
@@ -151,8 +149,7 @@ int
 gpc_gpu_trace_names(const gpc_gpu_t *gpu, gpc_text_t *out)
 {
     gpc_text_add(out, "{");
-    gpc_text_add_key(out, "nodes");
-    gpc_text_add(out, "[");
+    gpc_text_open(out, "nodes", "[");
     for (uint32_t node = 0; node < gpc_gpu_nodes(gpu); node++) {
         const gpc_controller_t *unit = &gpu->controllers[node];
         gpc_text_add(out, node ? ", [\"%s\", %u]" : "[\"%s\", %u]", unit->type->name, unit->index);
@@ -160,12 +157,10 @@ gpc_gpu_trace_names(const gpc_gpu_t *gpu, gpc_text_t *out)
     gpc_text_add(out, "]");
     gpc_nodes_add_dies(&gpu->nodes, &gpu->machine, out);
     add_names(out, "messages", gpu->protocol->messages, sizeof *gpu->protocol->messages, gpu->protocol->num_messages);
-    gpc_text_add_key(out, "tables");
-    gpc_text_add(out, "{");
+    gpc_text_open(out, "tables", "{");
     for (uint32_t i = 0; i < gpc_num_controllers(gpu->protocol); i++) {
         const gpc_controller_type_t *type = gpu->protocol->controllers[i];
-        gpc_text_add_key(out, type->name);
-        gpc_text_add(out, "[");
+        gpc_text_open(out, type->name, "[");
         for (uint32_t t = 0; t < GPC_MAX_TABLES && type->tables[t]; t++) {
             gpc_text_add(out, t ? ", " : "");
             add_table_names(type->tables[t], out);

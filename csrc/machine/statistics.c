@@ -34,8 +34,7 @@ add_sum(const gpc_gpu_t *gpu, gpc_text_t *out, const char *group, uint32_t first
         GPC_CONTROLLER_STATISTICS(X)
 #undef X
     }
-    gpc_text_add_key(out, group);
-    gpc_text_add(out, "{");
+    gpc_text_open(out, group, "{");
 #define X(name, text) gpc_text_add_count(out, #name, sum.name);
     GPC_CONTROLLER_STATISTICS(X)
 #undef X
@@ -67,8 +66,7 @@ add_controllers(const gpc_gpu_t *gpu, gpc_text_t *out)
 static void
 add_cores(gpc_text_t *out, const gpc_core_statistics_t *sum)
 {
-    gpc_text_add_key(out, "core");
-    gpc_text_add(out, "{");
+    gpc_text_open(out, "core", "{");
 #define X(name, text) gpc_text_add_count(out, #name, sum->name);
     GPC_CORE_STATISTICS(X)
 #undef X
@@ -86,8 +84,7 @@ add_stalls(gpc_text_t *out, const gpc_core_statistics_t *sum)
 #define X(name, text) fence += sum->stall_##name;
     GPC_FENCE_STALLS(X)
 #undef X
-    gpc_text_add_key(out, "stalls");
-    gpc_text_add(out, "{");
+    gpc_text_open(out, "stalls", "{");
     gpc_text_add_count(out, "memory_order", memory_order);
     gpc_text_add_count(out, "fence", fence);
 #define X(name, text) gpc_text_add_count(out, #name, sum->stall_##name);
@@ -104,8 +101,7 @@ add_histogram(gpc_text_t *out, const char *key, const gpc_histogram_t *histogram
     while (count && histogram->buckets[count - 1] == 0) {
         count--;
     }
-    gpc_text_add_key(out, key);
-    gpc_text_add(out, "[");
+    gpc_text_open(out, key, "[");
     for (uint32_t i = 0; i < count; i++) {
         gpc_text_add_comma(out);
         gpc_text_add_number(out, histogram->buckets[i]);
@@ -129,18 +125,15 @@ add_own_histogram(const gpc_gpu_t *gpu, gpc_text_t *out, const gpc_controller_ty
 static void
 add_histograms(const gpc_gpu_t *gpu, gpc_text_t *out, const gpc_core_statistics_t *cores)
 {
-    gpc_text_add_key(out, "histograms");
-    gpc_text_add(out, "{");
-    gpc_text_add_key(out, "core");
-    gpc_text_add(out, "{");
+    gpc_text_open(out, "histograms", "{");
+    gpc_text_open(out, "core", "{");
 #define X(name, text) add_histogram(out, #name, &cores->name);
     GPC_CORE_HISTOGRAMS(X)
 #undef X
     gpc_text_add(out, "}");
     for (uint32_t i = 0; i < gpc_num_controllers(gpu->protocol); i++) {
         const gpc_controller_type_t *type = gpu->protocol->controllers[i];
-        gpc_text_add_key(out, type->name);
-        gpc_text_add(out, "{");
+        gpc_text_open(out, type->name, "{");
         for (uint32_t number = 0; number < gpc_num_counts(type->histograms); number++) {
             add_own_histogram(gpu, out, type, number);
         }
@@ -153,12 +146,10 @@ add_histograms(const gpc_gpu_t *gpu, gpc_text_t *out, const gpc_core_statistics_
 static void
 add_own_counters(const gpc_gpu_t *gpu, gpc_text_t *out)
 {
-    gpc_text_add_key(out, "counters");
-    gpc_text_add(out, "{");
+    gpc_text_open(out, "counters", "{");
     for (uint32_t i = 0; i < gpc_num_controllers(gpu->protocol); i++) {
         const gpc_controller_type_t *type = gpu->protocol->controllers[i];
-        gpc_text_add_key(out, type->name);
-        gpc_text_add(out, "{");
+        gpc_text_open(out, type->name, "{");
         for (uint32_t number = 0; number < gpc_num_counts(type->counters); number++) {
             uint64_t sum = 0;
             for (uint32_t node = 0; node < gpc_gpu_nodes(gpu); node++) {
@@ -187,14 +178,12 @@ counted_rollovers(const gpc_gpu_t *gpu)
 static void
 add_type(gpc_text_t *out, const char *name, const gpc_traffic_t *traffic, const char *class_name)
 {
-    gpc_text_add_key(out, name);
-    gpc_text_add(out, "{");
+    gpc_text_open(out, name, "{");
     gpc_text_add_count(out, "messages", traffic->messages);
     gpc_text_add_count(out, "bytes", traffic->bytes);
     gpc_text_add_count(out, "flits", traffic->flits);
     gpc_text_add_count(out, "flit_hops", traffic->flit_hops);
-    gpc_text_add_key(out, "class");
-    gpc_text_add_string(out, class_name);
+    gpc_text_add_text(out, "class", class_name);
     gpc_text_add(out, "}");
 }
 
@@ -206,8 +195,7 @@ add_traffic(const gpc_gpu_t *gpu, gpc_text_t *out)
         GPC_TRAFFIC_CLASSES(X)
 #undef X
     };
-    gpc_text_add_key(out, "traffic");
-    gpc_text_add(out, "{");
+    gpc_text_open(out, "traffic", "{");
     for (uint32_t i = 0; i < gpu->protocol->num_messages; i++) {
         const gpc_traffic_t *traffic = gpc_gpu_traffic(gpu, i);
         add_type(out, gpu->protocol->messages[i].name, traffic, classes[gpu->protocol->messages[i].traffic_class]);
@@ -233,8 +221,7 @@ add_dram(const gpc_gpu_t *gpu, gpc_text_t *out)
         GPC_DRAM_STATISTICS(X)
 #undef X
     }
-    gpc_text_add_key(out, "dram");
-    gpc_text_add(out, "{");
+    gpc_text_open(out, "dram", "{");
 #define X(name) gpc_text_add_count(out, #name, sum.name);
     GPC_DRAM_STATISTICS(X)
 #undef X
@@ -245,8 +232,7 @@ static void
 add_cpu_cache(const gpc_gpu_t *gpu, gpc_text_t *out)
 {
     if (gpc_cpu_cache_exists(&gpu->cpu)) {
-        gpc_text_add_key(out, "cpu");
-        gpc_text_add(out, "{");
+        gpc_text_open(out, "cpu", "{");
 #define X(name) gpc_text_add_count(out, #name, gpu->cpu.state->name);
         GPC_CPU_CACHE_STATISTICS(X)
 #undef X
@@ -274,12 +260,10 @@ entries(const gpc_gpu_t *gpu, const gpc_table_t *table, uint32_t cell)
 static void
 add_transitions(const gpc_gpu_t *gpu, gpc_text_t *out)
 {
-    gpc_text_add_key(out, "transitions");
-    gpc_text_add(out, "{");
+    gpc_text_open(out, "transitions", "{");
     const gpc_table_t *table;
     for (uint32_t n = 0; (table = gpc_protocol_table(gpu->protocol, n)) != NULL; n++) {
-        gpc_text_add_key(out, table->name);
-        gpc_text_add(out, "[");
+        gpc_text_open(out, table->name, "[");
         for (uint32_t cell = 0; cell < (uint32_t) table->num_states * table->num_events; cell++) {
             gpc_text_add_comma(out);
             gpc_text_add_number(out, entries(gpu, table, cell));

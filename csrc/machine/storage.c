@@ -137,14 +137,12 @@ first_of(const gpc_gpu_t *gpu, const gpc_controller_type_t *type)
 void
 gpc_gpu_add_storage(const gpc_gpu_t *gpu, gpc_text_t *out)
 {
-    gpc_text_add_key(out, "storage");
-    gpc_text_add(out, "{");
+    gpc_text_open(out, "storage", "{");
     for (uint32_t i = 0; i < gpc_num_controllers(gpu->protocol); i++) {
         const gpc_controller_type_t *type = gpu->protocol->controllers[i];
         const gpc_controller_t *unit = first_of(gpu, type);
         uint32_t first = type->position == GPC_AT_CORE || type->position == GPC_AT_BANK ? 1 : 0;
-        gpc_text_add_key(out, type->name);
-        gpc_text_add(out, "{");
+        gpc_text_open(out, type->name, "{");
         for (uint32_t array = first; unit && array < GPC_MAX_ARRAYS && type->arrays[array].name; array++) {
             storage_t it = array_storage(unit, array);
             add_storage(gpu, out, type, &it);

@@ -97,8 +97,7 @@ static inline void
 gpc_gpu_add_windows(const gpc_gpu_t *gpu, gpc_text_t *out)
 {
 #ifdef GPC_DIE_WINDOWS
-    gpc_text_add_key(out, "die_windows");
-    gpc_text_add(out, "{");
+    gpc_text_open(out, "die_windows", "{");
     gpc_text_add_count(out, "events", gpu->windows.events);
     gpc_text_add_count(out, "longest", gpu->windows.longest + gpc_most_of_window(&gpu->windows));
     gpc_text_add(out, "}");

@@ -12,8 +12,7 @@
 static void
 add_values(gpc_text_t *out, const char *key, const gpc_option_value_t *values, uint32_t count)
 {
-    gpc_text_add_key(out, key);
-    gpc_text_add(out, "{");
+    gpc_text_open(out, key, "{");
     for (uint32_t i = 0; i < count; i++) {
         gpc_text_add_key(out, values[i].name);
         gpc_text_add(out, "%lld", (long long) values[i].value);
@@ -35,8 +34,7 @@ add_operation(gpc_text_t *out, const gpc_explore_op_t *op)
 static void
 add_threads(gpc_text_t *out, const gpc_explore_t *what)
 {
-    gpc_text_add_key(out, "threads");
-    gpc_text_add(out, "[");
+    gpc_text_open(out, "threads", "[");
     for (uint32_t t = 0; t < what->num_threads; t++) {
         gpc_text_add_comma(out);
         gpc_text_add(out, "[%u, [", what->threads[t].core);
@@ -51,8 +49,7 @@ add_threads(gpc_text_t *out, const gpc_explore_t *what)
 static void
 add_setting(gpc_text_t *out, const gpc_explore_t *what)
 {
-    gpc_text_add_key(out, "protocol");
-    gpc_text_add_string(out, what->protocol->id);
+    gpc_text_add_text(out, "protocol", what->protocol->id);
     gpc_text_add_key(out, "rule");
     gpc_text_add_string(out,
                         gpc_rule_name(what->rule == GPC_RULE_DEFAULT ? what->protocol->standard_rule : what->rule));

@@ -63,11 +63,7 @@ GPC_ACTION(limits_act_hit, "the load completes")
 
 GPC_ACTION(act_complete_pending, "all that wait complete")
 {
-    gpc_index_t i;
-    while ((i = gpc_list_pop(gpc_step_pending(x), x->unit->messages)) != GPC_NONE) {
-        GPC_TRY(gpc_complete(x, i, x->msg->data, false));
-    }
-    return GPC_OK;
+    return gpc_complete_pending(x, x->msg->data);
 }
 
 GPC_ACTION(act_evict_other, "the line of the other table leaves")

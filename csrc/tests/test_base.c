@@ -108,8 +108,7 @@ TEST(text_is_valid_json_where_it_should_be)
     gpc_text_t text;
     gpc_text_init(&text);
     gpc_text_add(&text, "{");
-    gpc_text_add_key(&text, "a");
-    gpc_text_add_string(&text, "say \"x\\y\"\n");
+    gpc_text_add_text(&text, "a", "say \"x\\y\"\n");
     gpc_text_add_key(&text, "b");
     gpc_text_add(&text, "%d", 2);
     gpc_text_add_count(&text, "c", 0);

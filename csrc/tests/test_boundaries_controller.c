@@ -22,11 +22,7 @@ GPC_ACTION(act_keep_pending, "")
 
 GPC_ACTION(act_complete_pending, "")
 {
-    gpc_index_t i;
-    while ((i = gpc_list_pop(gpc_step_pending(x), x->unit->messages)) != GPC_NONE) {
-        GPC_TRY(gpc_complete(x, i, NULL, false));
-    }
-    return GPC_OK;
+    return gpc_complete_pending(x, NULL);
 }
 
 static const gpc_cell_t line_cells[L_NUM_STATES][L_NUM_EVENTS] = {

@@ -418,17 +418,6 @@ TEST(the_declarations_of_registered_protocols_are_consistent)
 }
 
 static bool
-has_cell(const gpc_table_t *table, uint8_t event)
-{
-    for (uint8_t s = 0; s < table->num_states; s++) {
-        if (gpc_fsm_declared_cell(table, s, event)->kind != GPC_CELL_IMPOSSIBLE) {
-            return true;
-        }
-    }
-    return false;
-}
-
-static bool
 is_entered(const gpc_table_t *table, uint8_t state)
 {
     for (uint8_t e = 0; e < table->num_events; e++) {
@@ -471,9 +460,9 @@ static void
 has_a_cell_for_every_event(const gpc_controller_type_t *type, uint32_t number)
 {
     for (uint8_t e = 0; e < type->tables[number]->num_events; e++) {
-        bool known = has_cell(type->tables[number], e);
+        bool known = gpc_fsm_takes(type->tables[number], e);
         for (uint32_t v = 0; v < GPC_MAX_VARIANTS && type->variants[v].by; v++) {
-            known |= type->variants[v].table == number && has_cell(type->variants[v].by, e);
+            known |= type->variants[v].table == number && gpc_fsm_takes(type->variants[v].by, e);
         }
         CHECK(known);
         if (!known) {

@@ -9,6 +9,7 @@ import gpucoh
 from gpucoh.verify.explorer import small_choice
 from gpucoh.verify.programs import parse
 from products import share
+from registered import OF_DIES
 from verification.explorations import passes
 
 LINK = {"page_kib": 4, "die_latency": 50, "die_bytes": 32, "gpu_latency": 300, "gpu_bytes": 16}
@@ -18,12 +19,11 @@ MACHINES = {
     "two-gpus": {"dies": 4, "gpus": 2, **LINK},
     "scarce": {"dies": 2, "l2_kib": 8, "l2_ways": 2, "l2_mshrs": 2, "l1_mshrs": 4, **LINK},
 }
-PROTOCOLS = ("mcm", "flush", "sw-hier", "ideal-dies", "nhcc", "hmg")
 WORKLOADS = ("bfs", "cl", "dlb", "fg-share", "spm_g", "stn", "synthetic", "uts", "vpr", "sr")
 
 
 @pytest.mark.parametrize(
-    ("protocol", "workload", "machine"), share(PROTOCOLS, WORKLOADS, MACHINES, one_in=8)
+    ("protocol", "workload", "machine"), share(OF_DIES, WORKLOADS, MACHINES, one_in=8)
 )
 def test_a_workload_is_right_on_dies(protocol: str, workload: str, machine: str) -> None:
     result = gpucoh.run(
@@ -46,7 +46,7 @@ COMPLETE = {
 
 
 @pytest.mark.parametrize("name", COMPLETE)
-@pytest.mark.parametrize("protocol", PROTOCOLS)
+@pytest.mark.parametrize("protocol", OF_DIES)
 def test_every_execution_of_a_small_program_is_allowed(protocol: str, name: str) -> None:
     program = parse(COMPLETE[name])
     passes(small_choice(protocol), program, "RCc", evictions=0, max_states=2_000_000)

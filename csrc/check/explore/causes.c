@@ -3,17 +3,6 @@
 #include "check/explore/world.h"
 #include "controller/step.h"
 
-static bool
-has_cell(const gpc_table_t *table, gpc_event_id_t event)
-{
-    for (uint8_t state = 0; event < table->num_events && state < table->num_states; state++) {
-        if (gpc_fsm_cell(table, state, event)->kind != GPC_CELL_IMPOSSIBLE) {
-            return true;
-        }
-    }
-    return false;
-}
-
 /* What classify says of the cause in the state; of a stable one for a line whose fields are zero. */
 static gpc_event_id_t
 classified(gpc_controller_t *unit, uint8_t table, uint8_t cause, uint8_t state)
@@ -43,7 +32,7 @@ names_event(gpc_controller_t *unit, uint8_t number, uint8_t cause)
     for (uint8_t state = 0; knows && state < table->num_states; state++) {
         if (table->states[state].kind == GPC_STABLE) {
             gpc_event_id_t event = classified(unit, number, cause, state);
-            if (event != classified(unit, number, GPC_MSG_WORDS, state) && has_cell(table, event)) {
+            if (event != classified(unit, number, GPC_MSG_WORDS, state) && gpc_fsm_takes(table, event)) {
                 return true;
             }
         }

@@ -71,8 +71,7 @@ gpc_exploration_note(gpc_exploration_t *self, const gpc_world_t *world)
 static void
 print_cells(const gpc_exploration_table_t *self, gpc_text_t *out)
 {
-    gpc_text_add_key(out, self->name);
-    gpc_text_add(out, "[");
+    gpc_text_open(out, self->name, "[");
     for (uint32_t i = 0; i < self->count; i++) {
         gpc_text_add(out, i ? ", %u" : "%u", self->cells[i]);
     }
@@ -83,10 +82,8 @@ static void
 print_violation(const gpc_exploration_t *self, gpc_text_t *out)
 {
     gpc_text_add(out, "{");
-    gpc_text_add_key(out, "kind");
-    gpc_text_add_string(out, self->violation);
-    gpc_text_add_key(out, "what");
-    gpc_text_add_string(out, self->what.bytes);
+    gpc_text_add_text(out, "kind", self->violation);
+    gpc_text_add_text(out, "what", self->what.bytes);
     gpc_text_add(out, ", %s}", self->trace.bytes);
 }
 

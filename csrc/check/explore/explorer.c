@@ -78,8 +78,7 @@ replay(explorer_t *self, const uint16_t *path, uint32_t depth)
         const gpc_move_t *move = &self->moves.list[path[i]];
         self->found->trace_moves |= 1u << move->kind;
         gpc_world_look(&self->world, &before);
-        gpc_text_add_comma(out);
-        gpc_text_add(out, "{");
+        gpc_text_open(out, NULL, "{");
         gpc_world_print_move(&self->world, move, out);
         int status = gpc_world_move(&self->world, move);
         gpc_world_print_changes(&self->world, &before, out);
@@ -94,8 +93,7 @@ replay(explorer_t *self, const uint16_t *path, uint32_t depth)
 static void
 print_nodes(const explorer_t *self, gpc_text_t *out)
 {
-    gpc_text_add_key(out, "nodes");
-    gpc_text_add(out, "[");
+    gpc_text_open(out, "nodes", "[");
     for (uint32_t node = 0; node < self->world.nodes.count; node++) {
         const gpc_controller_t *unit = &self->world.controllers[node];
         gpc_text_add(out, "%s[\"%s\", \"%s\", %u]", node ? ", " : "", unit->type->name,
@@ -117,8 +115,7 @@ note_violation(explorer_t *self, uint32_t state, int last_move, const char *kind
         path[depth++] = (uint16_t) last_move;
     }
     print_nodes(self, out);
-    gpc_text_add_key(out, "trace");
-    gpc_text_add(out, "[");
+    gpc_text_open(out, "trace", "[");
     replay(self, path, depth);
     gpc_text_add(out, "]");
 }

@@ -77,17 +77,9 @@ print_detail(const gpc_controller_t *unit, gpc_address_t line, gpc_text_t *out)
 }
 
 static void
-add_text(gpc_text_t *out, const char *key, const char *value)
-{
-    gpc_text_add_key(out, key);
-    gpc_text_add_string(out, value);
-}
-
-static void
 add_reads(const gpc_world_t *self, const gpc_world_view_t *before, gpc_text_t *out)
 {
-    gpc_text_add_key(out, "completed");
-    gpc_text_add(out, "[");
+    gpc_text_open(out, "completed", "[");
     for (uint32_t t = 0; t < self->what->num_threads; t++) {
         const gpc_world_thread_t *thread = &self->state->threads[t];
         if (thread->next_op - thread->outstanding > before->completed[t]) {
@@ -96,11 +88,9 @@ add_reads(const gpc_world_t *self, const gpc_world_view_t *before, gpc_text_t *o
         }
     }
     gpc_text_add(out, "]");
-    gpc_text_add_key(out, "values");
-    gpc_text_add(out, "[");
+    gpc_text_open(out, "values", "[");
     for (uint32_t t = 0; t < self->what->num_threads; t++) {
-        gpc_text_add_comma(out);
-        gpc_text_add(out, "[");
+        gpc_text_open(out, NULL, "[");
         for (uint32_t op = 0; op < self->what->threads[t].num_ops; op++) {
             gpc_text_add(out, op ? ", %" PRIu64 : "%" PRIu64, self->state->threads[t].read[op]);
         }
@@ -115,20 +105,20 @@ gpc_world_print_changes(const gpc_world_t *self, const gpc_world_view_t *before,
     gpc_world_view_t after;
 
     gpc_world_look(self, &after);
-    gpc_text_add_key(out, "changes");
-    gpc_text_add(out, "[");
+    gpc_text_open(out, "changes", "[");
     for (uint32_t node = 0; node < self->nodes.count; node++) {
         const gpc_controller_t *unit = &self->controllers[node];
         for (uint32_t line = 0; line < self->lines; line++) {
             if (!is_over_lines(unit) || before->state[node][line] == after.state[node][line]) {
                 continue;
             }
-            gpc_text_add_comma(out);
-            gpc_text_add(out, "{");
+            gpc_text_open(out, NULL, "{");
             gpc_text_add_count(out, "node", node);
             gpc_text_add_count(out, "line", line);
-            add_text(out, "was", without_prefix(unit->type->tables[0]->states[before->state[node][line]].name));
-            add_text(out, "state", without_prefix(unit->type->tables[0]->states[after.state[node][line]].name));
+            gpc_text_add_text(out, "was",
+                              without_prefix(unit->type->tables[0]->states[before->state[node][line]].name));
+            gpc_text_add_text(out, "state",
+                              without_prefix(unit->type->tables[0]->states[after.state[node][line]].name));
             gpc_text_add_key(out, "detail");
             print_detail(unit, gpc_world_address(line), out);
             gpc_text_add(out, "}");
@@ -150,7 +140,7 @@ print_message(const gpc_world_t *self, gpc_index_t i, gpc_text_t *out)
         msg->type >= GPC_MSG_OWN ? &self->protocol->messages[msg->type - GPC_MSG_OWN] : NULL;
     gpc_text_t detail;
 
-    add_text(out, "message", info ? info->name : msg->type == GPC_MSG_FILL ? "FILL" : "TIMER");
+    gpc_text_add_text(out, "message", info ? info->name : msg->type == GPC_MSG_FILL ? "FILL" : "TIMER");
     gpc_text_add_count(out, "to", msg->destination);
     if (msg->line != GPC_NEVER) {
         gpc_text_add_count(out, "line", msg->line / GPC_WORLD_LINE_BYTES);
@@ -165,8 +155,7 @@ print_message(const gpc_world_t *self, gpc_index_t i, gpc_text_t *out)
             gpc_text_add(&detail, ",%u", msg->data[word]);
         }
     }
-    gpc_text_add_key(out, "detail");
-    gpc_text_add_string(out, detail.bytes ? detail.bytes : "");
+    gpc_text_add_text(out, "detail", detail.bytes);
     gpc_text_free(&detail);
 }
 
@@ -186,7 +175,7 @@ gpc_world_print_move(const gpc_world_t *self, const gpc_move_t *move, gpc_text_t
     static const char *const kinds[] = {"issue", "deliver", "memory", "replay",     "entry", "evict",
                                         "end",   "kernel",  "timer",  "background", "time"};
 
-    add_text(out, "kind", kinds[move->kind]);
+    gpc_text_add_text(out, "kind", kinds[move->kind]);
     switch ((gpc_move_kind_t) move->kind) {
         case GPC_MOVE_ISSUE:
             gpc_text_add_count(out, "thread", move->a);
@@ -216,7 +205,7 @@ gpc_world_print_move(const gpc_world_t *self, const gpc_move_t *move, gpc_text_t
             const gpc_part_t *part = &unit->parts[move->b];
             gpc_text_add_count(out, "to", move->a);
             gpc_text_add_count(out, "line", gpc_part_line(part, part->ready->head) / GPC_WORLD_LINE_BYTES);
-            add_text(out, "part", unit->type->parts[move->b].name);
+            gpc_text_add_text(out, "part", unit->type->parts[move->b].name);
             return;
         }
         case GPC_MOVE_EVICT:

@@ -18,8 +18,7 @@ static const char *const count_names[GPC_NUM_COUNTS] = {
 static void
 add_group(gpc_text_t *out, const char *name, const char *const *names, const uint64_t *values, uint32_t count)
 {
-    gpc_text_add_key(out, name);
-    gpc_text_add(out, "{");
+    gpc_text_open(out, name, "{");
     for (uint32_t i = 0; i < count; i++) {
         if (values[i] != 0) {
             gpc_text_add_count(out, names[i], values[i]);
@@ -65,11 +64,9 @@ add_by_die(gpc_text_t *out, const gpc_die_requests_t *by_die, uint32_t dies)
     if (dies <= 1) {
         return;
     }
-    gpc_text_add_key(out, "by_die");
-    gpc_text_add(out, "[");
+    gpc_text_open(out, "by_die", "[");
     for (uint32_t die = 0; die < dies; die++) {
-        gpc_text_add_comma(out);
-        gpc_text_add(out, "{");
+        gpc_text_open(out, NULL, "{");
         gpc_text_add_count(out, "requests", by_die[die].requests);
         gpc_text_add_count(out, "remote_requests", by_die[die].remote_requests);
         gpc_text_add_count(out, "link_requests", by_die[die].link_requests);
@@ -104,15 +101,13 @@ add_where(gpc_text_t *out, const gpc_profiled_program_t *program, uint32_t pc)
 static void
 add_places(gpc_text_t *out, const gpc_profiled_program_t *program, uint32_t dies)
 {
-    gpc_text_add_key(out, "places");
-    gpc_text_add(out, "[");
+    gpc_text_open(out, "places", "[");
     for (uint32_t pc = 0; pc <= program->count; pc++) {
         const gpc_profiled_place_t *place = &program->places[pc];
         if (is_zero((const uint64_t *) place, offsetof(gpc_profiled_place_t, slot) / sizeof(uint64_t))) {
             continue;
         }
-        gpc_text_add_comma(out);
-        gpc_text_add(out, "{");
+        gpc_text_open(out, NULL, "{");
         add_where(out, program, pc);
         gpc_text_add_count(out, "instructions", place->instructions);
         add_group(out, "cycles", cycle_names, place->cycles, GPC_NUM_STALLS + 1);
@@ -126,26 +121,20 @@ add_places(gpc_text_t *out, const gpc_profiled_program_t *program, uint32_t dies
 static void
 add_program(gpc_text_t *out, const gpc_profiled_program_t *program, uint32_t dies)
 {
-    gpc_text_add_comma(out);
-    gpc_text_add(out, "{");
-    gpc_text_add_key(out, "kernel");
-    gpc_text_add_string(out, program->kernel);
+    gpc_text_open(out, NULL, "{");
+    gpc_text_add_text(out, "kernel", program->kernel);
     gpc_text_add_count(out, "launches", program->launches);
-    gpc_text_add_key(out, "files");
-    gpc_text_add(out, "[");
+    gpc_text_open(out, "files", "[");
     for (uint32_t i = 0; i < program->num_files; i++) {
         gpc_text_add_comma(out);
         gpc_text_add_string(out, program->files[i]);
     }
     gpc_text_add(out, "]");
     add_places(out, program, dies);
-    gpc_text_add_key(out, "buffers");
-    gpc_text_add(out, "[");
+    gpc_text_open(out, "buffers", "[");
     for (uint32_t i = 0; i <= program->num_buffers; i++) {
-        gpc_text_add_comma(out);
-        gpc_text_add(out, "{");
-        gpc_text_add_key(out, "name");
-        gpc_text_add_string(out, i < program->num_buffers ? program->buffers[i] : "");
+        gpc_text_open(out, NULL, "{");
+        gpc_text_add_text(out, "name", i < program->num_buffers ? program->buffers[i] : "");
         add_traffic(out, &program->slots[i], dies);
         add_by_die(out, &program->by_die[(size_t) i * dies], dies);
         gpc_text_add(out, "}");
@@ -157,15 +146,13 @@ static void
 add_warps(gpc_text_t *out, const gpc_profile_t *self)
 {
     const gpc_machine_t *machine = self->about.cores->machine;
-    gpc_text_add_key(out, "warps");
-    gpc_text_add(out, "[");
+    gpc_text_open(out, "warps", "[");
     for (uint32_t i = 0; i < machine->cores * machine->warps_per_core; i++) {
         const gpc_profiled_warp_t *warp = &self->warps[i];
         if (warp->instructions == 0) {
             continue;
         }
-        gpc_text_add_comma(out);
-        gpc_text_add(out, "{");
+        gpc_text_open(out, NULL, "{");
         gpc_text_add_count(out, "core", i / machine->warps_per_core);
         gpc_text_add_count(out, "warp", i % machine->warps_per_core);
         gpc_text_add_count(out, "instructions", warp->instructions);
@@ -180,30 +167,24 @@ static void
 add_link(gpc_text_t *out, const gpc_profile_t *self, const gpc_link_t *link)
 {
     const gpc_profiled_program_t *program = self->links_of;
-    gpc_text_add_comma(out);
-    gpc_text_add(out, "{");
+    gpc_text_open(out, NULL, "{");
     gpc_text_add_count(out, "from", link->from - self->began_of_links);
     gpc_text_add_count(out, "to", link->to - self->began_of_links);
     gpc_text_add_count(out, "core", link->core);
     gpc_text_add_count(out, "warp", link->warp);
     gpc_text_add_count(out, "block", link->block);
-    gpc_text_add_key(out, "after");
-    gpc_text_add_string(out, link->cause < GPC_NUM_STALLS ? cycle_names[link->cause] : "launch");
-    gpc_text_add_key(out, "place");
-    gpc_text_add(out, "{");
+    gpc_text_add_text(out, "after", link->cause < GPC_NUM_STALLS ? cycle_names[link->cause] : "launch");
+    gpc_text_open(out, "place", "{");
     add_where(out, program, link->pc);
     gpc_text_add(out, "}");
     if (link->slot < program->num_buffers) {
-        gpc_text_add_key(out, "buffer");
-        gpc_text_add_string(out, program->buffers[link->slot]);
+        gpc_text_add_text(out, "buffer", program->buffers[link->slot]);
         gpc_text_add_count(out, "element", link->element);
     }
     if (link->longest.cycles != 0) {
-        gpc_text_add_key(out, "longest");
-        gpc_text_add(out, "{");
+        gpc_text_open(out, "longest", "{");
         add_where(out, program, link->longest.pc);
-        gpc_text_add_key(out, "cause");
-        gpc_text_add_string(out, cycle_names[link->longest.cause]);
+        gpc_text_add_text(out, "cause", cycle_names[link->longest.cause]);
         gpc_text_add_count(out, "cycles", link->longest.cycles);
         gpc_text_add(out, "}");
     }
@@ -215,20 +196,16 @@ gpc_profile_print(gpc_profile_t *self, gpc_text_t *out)
 {
     gpc_profile_sweep(self);
     gpc_text_add(out, "{");
-    gpc_text_add_key(out, "programs");
-    gpc_text_add(out, "[");
+    gpc_text_open(out, "programs", "[");
     for (const gpc_profiled_program_t *program = self->programs; program; program = program->next) {
         add_program(out, program, gpc_profile_dies(self));
     }
     gpc_text_add(out, "]");
     gpc_nodes_add_dies(self->about.nodes, self->about.cores->machine, out);
     add_warps(out, self);
-    gpc_text_add_key(out, "critical");
-    gpc_text_add(out, "{");
-    gpc_text_add_key(out, "kernel");
-    gpc_text_add_string(out, self->links_of ? self->links_of->kernel : "");
-    gpc_text_add_key(out, "files");
-    gpc_text_add(out, "[");
+    gpc_text_open(out, "critical", "{");
+    gpc_text_add_text(out, "kernel", self->links_of ? self->links_of->kernel : "");
+    gpc_text_open(out, "files", "[");
     for (uint32_t i = 0; self->links_of && i < self->links_of->num_files; i++) {
         gpc_text_add_comma(out);
         gpc_text_add_string(out, self->links_of->files[i]);
@@ -236,8 +213,7 @@ gpc_profile_print(gpc_profile_t *self, gpc_text_t *out)
     gpc_text_add(out, "]");
     gpc_text_add_key(out, "cut");
     gpc_text_add(out, self->links_cut ? "true" : "false");
-    gpc_text_add_key(out, "links");
-    gpc_text_add(out, "[");
+    gpc_text_open(out, "links", "[");
     for (uint32_t i = 0; i < self->num_links; i++) {
         add_link(out, self, &self->links[i]);
     }

@@ -31,8 +31,8 @@ const gpc_protocol_t gpc_protocol_nhcc = {
     .text = "write-through L1s; a die's L2 keeps other dies' lines, which their homes invalidate; releases wait for it",
     .order = {HMG_ORDER},
     .declared = {.weak_outcomes = "SB MP",
-                 .uncovered = {{"L2.releases", "ON", "REL_SYS FOLLOW_SYS FOLLOWED_SYS", NULL, "GPUs have no homes"},
-                               {"L2.directory", "V", "INV", NULL, "GPUs have no homes"}}},
+                 .uncovered = {{"L2.releases", "ON", "REL_SYS FOLLOW_SYS FOLLOWED_SYS", NULL, "NHCC has no GPU homes"},
+                               {"L2.directory", "V", "INV", NULL, "NHCC has no GPU homes"}}},
     .explored = {.dies = 2, .one_bank = true},
     HMG_PROTOCOL,
 };

@@ -32,13 +32,3 @@ l3_mshrs(const gpc_machine_t *machine, const int64_t *options)
     (void) options;
     return machine->l3_mshrs ? machine->l3_mshrs : machine->l2_mshrs * l3_banks(machine);
 }
-
-void
-l3_host_drop(const gpc_units_t *units, gpc_address_t line)
-{
-    gpc_index_t way = gpc_tags_find(&units->memory->arrays[0], line);
-
-    if (way != GPC_NONE) {
-        gpc_tags_drop(&units->memory->arrays[0], way);
-    }
-}

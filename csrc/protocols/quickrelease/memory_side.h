@@ -18,7 +18,5 @@ void l3_geometry(const gpc_machine_t *machine, const int64_t *options, uint32_t 
 uint32_t l3_mshrs(const gpc_machine_t *machine, const int64_t *options);
 /* Sets and ways of a cache of that size; at least one set, at most that number of ways. */
 void qr_geometry(const gpc_machine_t *machine, uint64_t bytes, uint32_t most_ways, uint32_t *sets, uint32_t *ways);
-/* The L3 drops its copy, if it has one: the host writes the line. */
-void l3_host_drop(const gpc_units_t *units, gpc_address_t line);
 
 #endif

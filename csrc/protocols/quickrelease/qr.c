@@ -64,25 +64,16 @@ host_read(const gpc_units_t *units, gpc_address_t line, gpc_mask_t mask, uint32_
     return GPC_OK;
 }
 
-static void
-drop_read(gpc_controller_t *unit, gpc_address_t line)
-{
-    gpc_index_t way = gpc_tags_find(&unit->arrays[QR_READS], line);
-    if (way != GPC_NONE) {
-        gpc_tags_drop(&unit->arrays[QR_READS], way);
-    }
-}
-
 /* The directory's probe invalidates the rL2's copy, which invalidates the rL1s'. */
 static int
 host_write(const gpc_units_t *units, gpc_address_t line, gpc_mask_t mask, const uint32_t *words)
 {
     (void) mask, (void) words; /* memory has them */
-    drop_read(units->bank, line);
+    gpc_tags_drop_line(&units->bank->arrays[QR_READS], line);
     for (uint32_t i = 0; i < units->num_cores; i++) {
-        drop_read(units->cores[i], line);
+        gpc_tags_drop_line(&units->cores[i]->arrays[QR_READS], line);
     }
-    l3_host_drop(units, line);
+    gpc_tags_drop_line(&units->memory->arrays[0], line);
     return GPC_OK;
 }
 

@@ -42,25 +42,16 @@ host_read(const gpc_units_t *units, gpc_address_t line, gpc_mask_t mask, uint32_
     return GPC_OK;
 }
 
-static void
-drop_in(gpc_controller_t *unit, uint8_t array, gpc_address_t line)
-{
-    gpc_index_t way = gpc_tags_find(&unit->arrays[array], line);
-    if (way != GPC_NONE) {
-        gpc_tags_drop(&unit->arrays[array], way);
-    }
-}
-
 /* The CPU is the only one that has the line; memory has its other words. */
 static int
 host_write(const gpc_units_t *units, gpc_address_t line, gpc_mask_t mask, const uint32_t *words)
 {
     (void) mask, (void) words;
-    l3_host_drop(units, line);
-    drop_in(units->bank, RFO_DIRECTORY, line);
-    drop_in(units->bank, RFO_DATA, line);
+    gpc_tags_drop_line(&units->memory->arrays[0], line);
+    gpc_tags_drop_line(&units->bank->arrays[RFO_DIRECTORY], line);
+    gpc_tags_drop_line(&units->bank->arrays[RFO_DATA], line);
     for (uint32_t i = 0; i < units->num_cores; i++) {
-        drop_in(units->cores[i], 0, line);
+        gpc_tags_drop_line(&units->cores[i]->arrays[0], line);
     }
     return GPC_OK;
 }

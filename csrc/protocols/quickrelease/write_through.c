@@ -333,11 +333,8 @@ const gpc_controller_type_t wt_l3 = {
 int
 wt_host_write(const gpc_units_t *units, gpc_address_t line, gpc_mask_t mask, const uint32_t *words)
 {
-    gpc_index_t way = gpc_tags_find(&units->bank->arrays[0], line);
     (void) mask, (void) words; /* memory has them */
-    if (way != GPC_NONE) {
-        gpc_tags_drop(&units->bank->arrays[0], way);
-    }
-    l3_host_drop(units, line);
+    gpc_tags_drop_line(&units->bank->arrays[0], line);
+    gpc_tags_drop_line(&units->memory->arrays[0], line);
     return GPC_OK;
 }
