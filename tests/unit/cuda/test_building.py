@@ -76,13 +76,13 @@ def test_a_program_is_refused_before_a_compiler_runs(tmp_path: Path) -> None:
         building.build([source, tmp_path / "." / "a.cu"])
 
 
-DEVICE = """
+SHARING_DEVICE = """
 #include "shared.h"
 __device__ int offset = 40;
 static __device__ int own() { return offset; }
 __device__ int shifted(int x) { return x + own(); }
 """
-KERNEL = """
+SHARING_KERNEL = """
 #include <cstdio>
 #include "shared.h"
 extern __device__ int offset;
@@ -102,7 +102,7 @@ int main() {
 @pytest.mark.long
 @pytest.mark.parametrize("option", ["-rdc=true", "--relocatable-device-code=true", "-dc"])
 def test_files_may_share_device_functions_and_variables(tmp_path: Path, option: str) -> None:
-    for name, text in (("a.cu", DEVICE), ("b.cu", KERNEL)):
+    for name, text in (("a.cu", SHARING_DEVICE), ("b.cu", SHARING_KERNEL)):
         (tmp_path / name).write_text(text)
     (tmp_path / "shared.h").write_text("__device__ int shifted(int x);\n")
     run = cuda("a.cu", "b.cu", f"--nvcc={option}", "-p", "mesi", folder=tmp_path)
