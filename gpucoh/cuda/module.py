@@ -173,6 +173,7 @@ class Module:
             if name not in self._translations:
                 self._translations[name] = translations.kept(
                     (self.name, name, self.ptx),
+                    self._parsed.variables,
                     lambda: translate(self._parsed, name, self.shown(name)),
                 )
             return self._translations[name]

@@ -9,20 +9,27 @@ import os
 import pickle
 from collections.abc import Callable
 from pathlib import Path
+from typing import TypeAlias
 
 from gpucoh.base.caches import cache_folder
+from gpucoh.ptx.module import Variable
 from gpucoh.ptx.translate import Translation
 
 #: Characters of a module from which on its kernels are kept: a kernel of 300 instructions is translated in 50 ms.
 KEPT_FROM = 40_000
+#: A translation, and the variables that its launches address.
+_Kept: TypeAlias = tuple[Translation, dict[str, Variable]]
 _PACKAGE = Path(__file__).parents[1]
 _HASH_BYTES = 32
 
 
-def kept(of: tuple[str, str, str], translate: Callable[[], Translation]) -> Translation:
+def kept(
+    of: tuple[str, str, str], variables: dict[str, Variable], translate: Callable[[], Translation]
+) -> Translation:
     """The translation of a kernel, from the cache if it is there and of this code.
 
-    ``of`` is the module's name, the kernel's and the module's text.
+    ``of`` is the module's name, the kernel's and the module's text; ``variables`` are the module's, to which a
+    translation may add its own.
     """
     if len(of[-1]) < KEPT_FROM:
         return translate()
@@ -33,16 +40,21 @@ def kept(of: tuple[str, str, str], translate: Callable[[], Translation]) -> Tran
         return translate()
     found = _read(entry)
     if found is None:
-        found = translate()
+        translation = translate()
+        used = {name: variables[name] for name in translation.layout.symbols if name in variables}
         with contextlib.suppress(OSError):
-            _write(entry, found)
-    return found
+            _write(entry, (translation, used))
+        return translation
+    translation, used = found
+    for name, variable in used.items():
+        variables.setdefault(name, variable)
+    return translation
 
 
 @functools.cache
 def _code() -> str:
-    """A hash of what translates."""
-    digest = hashlib.sha256()
+    """A hash of what translates, and of what an entry is."""
+    digest = hashlib.sha256(Path(__file__).read_bytes())
     for folder in ("base", "lang", "ptx"):
         for path in sorted((_PACKAGE / folder).rglob("*")):
             if path.suffix in (".py", ".def"):
@@ -50,7 +62,7 @@ def _code() -> str:
     return digest.hexdigest()
 
 
-def _read(entry: Path) -> Translation | None:
+def _read(entry: Path) -> _Kept | None:
     """The entry, if it is whole."""
     try:
         content = entry.read_bytes()
@@ -59,12 +71,12 @@ def _read(entry: Path) -> Translation | None:
     code, data = content[:_HASH_BYTES], content[_HASH_BYTES:]
     if code != hashlib.sha256(data).digest():
         return None
-    found = pickle.loads(data)
-    return found if isinstance(found, Translation) else None
+    found: _Kept = pickle.loads(data)
+    return found
 
 
-def _write(entry: Path, translation: Translation) -> None:
-    data = pickle.dumps(translation)
+def _write(entry: Path, what: _Kept) -> None:
+    data = pickle.dumps(what)
     part = entry.with_name(f"{entry.name}.{os.getpid()}")
     part.write_bytes(hashlib.sha256(data).digest() + data)
     part.replace(entry)

@@ -112,13 +112,13 @@ def test_every_reason_is_of_a_rule_that_exists(tool):
 
 @pytest.mark.long  # it builds an extension
 def test_a_broken_rule_is_found_and_recorded(tool, tmp_path):
-    command = [sys.executable, str(TOOLS / "rule_mutants.py"), "--number", "1", "--seed", "4"]
+    command = [sys.executable, str(TOOLS / "rule_mutants.py"), "--number", "1", "--seed", "8"]
     environment = os.environ | {"RULE_MUTANTS": str(tmp_path)}
     done = subprocess.run(
         [*command, "--protocol", "tc-weak"], env=environment, capture_output=True, text=True, check=False
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
-    (row,) = map(json.loads, (tmp_path / "seed-4.jsonl").read_text().splitlines())
+    (row,) = map(json.loads, (tmp_path / "seed-8.jsonl").read_text().splitlines())
     assert row["protocol"] == row["under"] == "tc-weak"
     assert row["check"] in tool.rule_checks.NAMES
     assert row["reached"]

@@ -46,9 +46,9 @@ def expected(letter: str, ranks: int) -> Iterator[tuple[str, np.ndarray]]:
     [
         ("two-gpus", 2, "mcm"),
         ("four-gpus", 4, "mcm"),
-        *(pytest.param("two-gpus", 2, *one.values, marks=one.marks) for one in share(COHERENT, one_in=12)),
+        *share(["two-gpus"], [2], COHERENT, one_in=12),
     ],
-)  # fmt: skip
+)
 def test_collective_operations(machine: str, ranks: int, protocol: str) -> None:
     run = cuda(PROGRAM, "--nvcc=-lnccl", "-m", machine, "-p", protocol, "--check")
     assert run.returncode == 0, run.stderr

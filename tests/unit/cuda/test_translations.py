@@ -39,6 +39,33 @@ def test_a_kernel_is_translated_once(folder: Path, calls: list[str]) -> None:
     assert len(list(folder.iterdir())) == 1
 
 
+def test_a_variable_that_a_translation_makes_is_kept_with_it(
+    folder: Path, calls: list[str]
+) -> None:
+    text = """.version 8.0
+.target sm_75
+.address_size 64
+.visible .entry f(.param .u64 p)
+{
+    .reg .b32 %r<2>;
+    .reg .b64 %d<2>;
+    mov.u32 %r1, %envreg1;
+    ld.param.u64 %d1, [p];
+    st.global.u32 [%d1], %r1;
+    ret;
+}
+"""
+    made = []
+    for _ in range(2):
+        one = Module(text)
+        before = set(one.variables)
+        symbols = one.translation("f").layout.symbols
+        made.append(set(one.variables) - before)
+        assert set(symbols) <= set(one.variables)
+    assert made[0] == made[1] == {"grid workspace"}
+    assert calls == ["f"]
+
+
 @pytest.mark.parametrize("content", [b"", b"x" * 40])
 def test_a_damaged_entry_is_made_again(folder: Path, calls: list[str], content: bytes) -> None:
     name = Module(PTX).kernels[0]
