@@ -1,8 +1,8 @@
 /* functional.c: launches without time: what the cores access is read and written in memory at once, past all caches.
  *
  * Such a launch begins with memory as the host would read it and with empty caches, and leaves them empty. The cores
- * run as ever, with the least latencies, and no part of the protocol takes part: neither do orders of accesses wait for
- * more than the warp's own ones. Observers do not see the launch, and its cycles, events and instructions are not
+ * run as they do with time, with the least latencies, and no part of the protocol takes part: orders of accesses wait
+ * for the warp's own ones alone. Observers do not see the launch, and its cycles, events and instructions are not
  * counted; first touches of pages are. */
 #include <stdlib.h>
 #include <string.h>
@@ -54,7 +54,10 @@ gpc_gpu_begin_functional(gpc_gpu_t *gpu)
     if (!self->kept) {
         return GPC_ERROR_MEMORY;
     }
-    gpc_gpu_empty_caches(gpu);
+    if (!gpu->state->caches_are_empty) {
+        GPC_TRY(gpc_gpu_empty_caches(gpu));
+        gpu->state->caches_are_empty = true;
+    }
     gpc_gpu_checks_lost_memory(gpu); /* monitors learn it from memory before the next launch with time */
     memcpy(self->kept, gpu->cores.statistics, bytes);
     self->cycles = gpu->state->cycles;

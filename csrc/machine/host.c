@@ -272,12 +272,14 @@ gpc_gpu_host_write_places(gpc_gpu_t *gpu, gpc_address_t address, uint64_t count,
     return status;
 }
 
-/* Writes a cache's lines to memory as the host would read them, before the cache is cleared. */
-static void
+/* Writes a cache's lines to memory as the host would read them, before the cache is cleared. An error of a line leaves
+ * the others. */
+static int
 save_lines(gpc_gpu_t *gpu, const gpc_controller_t *unit)
 {
     uint32_t data[GPC_MAX_LINE_WORDS];
     uint32_t words = gpu->machine.line_bytes / 4;
+    int first = GPC_OK;
 
     for (uint32_t i = 0; i < GPC_MAX_ARRAYS && unit->type->arrays[i].name; i++) {
         const gpc_tags_t *tags = &unit->arrays[i];
@@ -289,21 +291,22 @@ save_lines(gpc_gpu_t *gpu, const gpc_controller_t *unit)
             gpc_memory_read(gpu->memory, line, words, data);
             gpc_units_t units = gpc_gpu_units(gpu, line);
             int status = gpu->protocol->host_read(&units, line, gpc_all_words(unit), data);
-            if (status == 0) {
-                status = gpc_memory_write(gpu->memory, line, words, data);
-            }
-            (void) status; /* the launch has failed already; lines that cannot be saved are lost */
+            status = status ? status : gpc_memory_write(gpu->memory, line, words, data);
+            first = first ? first : status;
         }
     }
+    return first;
 }
 
-void
+int
 gpc_gpu_empty_caches(gpc_gpu_t *gpu)
 {
     uint32_t nodes = gpc_gpu_nodes(gpu);
+    int first = GPC_OK;
 
     for (uint32_t node = 0; node < nodes; node++) {
-        save_lines(gpu, &gpu->controllers[node]);
+        int status = save_lines(gpu, &gpu->controllers[node]);
+        first = first ? first : status;
     }
     for (uint32_t node = 0; node < nodes; node++) {
         gpc_controller_clear(&gpu->controllers[node]);
@@ -317,6 +320,7 @@ gpc_gpu_empty_caches(gpc_gpu_t *gpu)
     gpc_cores_clear(&gpu->cores);
     gpc_pool_clear(&gpu->messages);
     gpc_pool_clear(&gpu->lane_lists);
+    return first;
 }
 
 static int

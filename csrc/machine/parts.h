@@ -88,6 +88,7 @@ typedef struct {
     uint64_t events;
     gpc_list_t background; /* background and serving timers, which keep no launch running */
     uint32_t serving;      /* of these, serving ones */
+    bool caches_are_empty; /* since a functional launch */
     gpc_tick_t looks_at;   /* the next look for work without an event (work.c); GPC_NEVER: none */
     bool running;
     bool finished; /* every block has ended; remaining events are drained and not counted */
@@ -365,7 +366,7 @@ GPC_MUST_CHECK int gpc_gpu_touch_page(gpc_gpu_t *gpu, uint32_t core, gpc_address
 GPC_MUST_CHECK int gpc_gpu_begin_functional(gpc_gpu_t *gpu);
 void gpc_gpu_end_functional(gpc_gpu_t *gpu);
 /* host.c: memory has what the host would read, and no cache anything; ends a launch. */
-void gpc_gpu_empty_caches(gpc_gpu_t *gpu);
+GPC_MUST_CHECK int gpc_gpu_empty_caches(gpc_gpu_t *gpu);
 /* Hooks of the fabric, the memory and the cores. */
 int gpc_gpu_arrived(void *world, gpc_node_t node, uint32_t network);
 int gpc_gpu_room(void *world, gpc_node_t node, uint32_t network, uint32_t lane);

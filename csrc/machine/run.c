@@ -78,6 +78,7 @@ gpc_gpu_launch(gpc_gpu_t *gpu, const gpc_launch_t *launch)
     gpc_tick_t start = common_edge(gpu);
     gpc_cycle_t cycle = start / gpu->core_clock.period;
 
+    gpu->state->caches_are_empty &= launch->functional;
     status = launch->functional ? gpc_gpu_begin_functional(gpu) : gpc_gpu_tell_monitors_memory(gpu);
     if (status == GPC_OK) {
         status = gpc_cores_launch(&gpu->cores, launch, cycle + gpu->cores.machine->launch_latency);
@@ -481,7 +482,8 @@ gpc_gpu_run(gpc_gpu_t *gpu, uint64_t events)
 void
 gpc_gpu_abort(gpc_gpu_t *gpu)
 {
-    gpc_gpu_empty_caches(gpu);
+    int status = gpc_gpu_empty_caches(gpu);
+    (void) status; /* the launch has failed already; lines that cannot be saved are lost */
     gpc_gpu_hang_end(gpu);
     for (uint32_t i = 0; i < gpu->num_links; i++) {
         gpc_network_clear(&gpu->links[i]);

@@ -90,7 +90,7 @@ class Estimate:
         self._number, self._since, self._said = number + 1, None, False
 
     def progress(self, done: int, blocks: int) -> None:
-        """So many blocks of the running launch have ended."""
+        """Of the running launch ``done`` blocks have ended."""
         now = time.process_time()
         if self._since is None:
             self._since = now

@@ -87,7 +87,7 @@ READERS = (
     ),
     Reader(
         "the machine has one die",
-        ("page_kib", "placement_of_pages", "links"),
+        ("page_kib", "placement_of_pages", "links", "l2_near"),
         lambda machine, choice, rule: machine.dies > 1,
     ),
     Reader(

@@ -326,7 +326,7 @@ def _count(dice: Dice, weaver: Weaver, warp: int, habits: Habits) -> Op:
 
 
 def on_dies(machine: Machine, dies: int, gpus: int) -> Machine:
-    """The machine with that many dies on so many GPUs, if its cores are a multiple; the smallest pages, so that all
+    """The machine with these numbers of dies and GPUs, if its cores are a multiple; the smallest pages, so that all
     have some.
 
     A fast network goes with split links so narrow that messages wait for them.

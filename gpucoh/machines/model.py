@@ -134,6 +134,7 @@ class Machine:
     gpu_latency: int = 0
     gpu_bytes: int = 0
     links: str = "joined"
+    l2_near: int = 1
     l2_ports: int = 1
     l2_mhz: int
     l2_round_trip: int

@@ -59,6 +59,7 @@ _BEYOND_L2: Preset = {
     "gpu_latency": (0, "not used: one GPU"),
     "gpu_bytes": (0, "not used: one GPU"),
     "links": ("joined", "inferred: one order over a link"),
+    "l2_near": (1, "inferred: an L2 keeps what its protocol says"),
     "sector_bytes": (0, "inferred: the papers have whole lines"),
     "l2_byte_masks": (0, "inferred: the papers' L2s fetch the line of a store that misses"),
     "tlb_reach_kib": (0, "inferred: no paper has translation"),

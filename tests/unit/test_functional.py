@@ -79,6 +79,24 @@ def test_a_launch_without_time_is_not_counted() -> None:
     assert recorder.launches["cycles"].min() > 0
 
 
+def test_a_restored_gpu_has_its_caches_written_back_again() -> None:
+    with gpucoh.GPU(machine="fermi", protocol="mesi") as gpu:
+        x, y = gpu.array(np.arange(WORDS, dtype=np.int32)), gpu.zeros(WORDS, np.int32)
+        sums = gpu.zeros(7, np.int32)
+        gpu.launch(step, grid=8, block=64, args=(x, y, sums))
+        after_one = gpu.snapshot()
+        for _ in range(2):
+            gpu.restore(after_one)
+            for _ in range(2):  # the second one finds empty caches
+                gpu.launch(step, grid=8, block=64, args=(y, x, sums), functional=True)
+            found = sums.numpy()
+        y = expected(1)[0]
+        right = expected(1)[1]
+        for _ in range(2):
+            np.add.at(right, np.arange(WORDS) % 7, y)
+        assert (found == right).all()
+
+
 @pytest.mark.parametrize(("order", "seen"), [("fff", False), ("ftf", True)])
 def test_observers_do_not_see_a_launch_without_time(order: str, seen: bool) -> None:
     with gpucoh.GPU(machine="fermi", protocol="mesi") as gpu:

@@ -129,3 +129,23 @@ def test_a_monitor_catches_a_planted_bug_on_two_dies(
         mutant_gpucoh.run(
             workload, protocol=name, scale="tiny", check="protocol", set=MACHINES["two-dies"]
         )
+
+
+@pytest.mark.parametrize(("protocol", "workload"), share(OF_DIES, ("bfs", "stn", "uts"), one_in=3))
+def test_without_near_lines_a_workload_is_right(protocol: str, workload: str) -> None:
+    given = {"dies": 4, "gpus": 2, "l2_near": 0, **LINK}
+    result = gpucoh.run(workload, protocol=protocol, scale="tiny", check=True, set=given)
+    assert result.correct, result.where
+
+
+@pytest.mark.parametrize("protocol", OF_DIES)
+def test_every_core_reads_over_the_link_without_near_lines(protocol: str) -> None:
+    sent = []
+    for near in (1, 0):
+        machine = MACHINES["two-dies"] | {"l2_near": near}
+        with gpucoh.GPU(machine="fermi", protocol=protocol, set=machine) as gpu:
+            data, out = gpu.array(np.arange(4096, dtype=np.int32)), gpu.zeros(4096, np.int32)
+            gpu.launch(read_the_far_page, grid=16, block=32, args=(data, 1024, out))
+            assert (out.numpy()[:512] == np.tile(np.arange(1024, 1056), 16)).all()
+            sent.append(gpu.stats().links["1-0"].messages)
+    assert sent[1] >= sent[0] + 7  # eight cores of die 0 read the line

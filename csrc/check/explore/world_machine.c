@@ -33,6 +33,7 @@ make_machine(gpc_world_t *self)
                                     .l3_ways = held,
                                     .l3_mshrs = what->tight ? 1 : lines + 1,
                                     .dies = dies,
+                                    .l2_near = 1,
                                     .page_bytes = dies > 1 ? GPC_WORLD_LINE_BYTES : 0,
                                     .gpus = self->protocol->explored.gpus > 1 ? self->protocol->explored.gpus : 1,
                                     .global_units = 1,
@@ -53,7 +54,7 @@ is_own_field(const char *name)
         "line_bytes", "interleave_bytes", "partitions",     "l2_bytes",        "l2_ways",   "l3_bytes",
         "l3_ways",    "memory_units",     "global_units",   "host_units",      "dies",      "gpus",
         "page_bytes", "die_latency",      "die_bytes",      "gpu_latency",     "gpu_bytes", "placement_of_pages",
-        "links"};
+        "links",      "l2_near"};
     for (size_t i = 0; i < GPC_COUNT_OF(own); i++) {
         if (strcmp(own[i], name) == 0) {
             return true;

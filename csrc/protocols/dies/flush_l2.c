@@ -99,7 +99,8 @@ l2_classify(const gpc_step_t *x)
     if (x->cause == GPC_MSG_FILL && gpc_first_pending(x)->type == FLUSH_WORDS) {
         return L2_FILL_STORE;
     }
-    if (event == L2_NEAR_OTHER && x->cause == MCM_GETX && x->msg->order == GPC_ORDER_WEAK) {
+    bool takes = event == L2_NEAR_OTHER && x->unit->machine->l2_near;
+    if (takes && x->cause == MCM_GETX && x->msg->order == GPC_ORDER_WEAK) {
         return L2_NEAR_STORE;
     }
     if (event == L2_NEAR_LOAD && x->state == L2_W) {

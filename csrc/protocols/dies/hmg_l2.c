@@ -4,7 +4,7 @@
  *          acknowledges it; a release collects answers from all homes of its scope.
  * Inferred how a release knows that INVs have been taken: "invalidate" is ordered, and a release follows them on it
  *          (FOLLOW) to the dies that were sent any since the last one. Releases of a bank that come meanwhile share the
- *          next round. A load that meets a near line on its way, which an INV has hit (NX), waits and asks anew.
+ *          next round. A load that meets a near line on its way, which an INV has hit (NX), waits and asks again.
  *          HMG: what passes a GPU home may be newer than the copies in its GPU, which get INV, too. A home's FOLLOW to
  *          a GPU home is answered when its own round is over; that of the scope's GPUs comes before that of the dies.
  * Differs  a store drops the near copy that it passes, as under MCM; the paper's updates it. Stores and atomics of

@@ -132,7 +132,7 @@ u_classify(const gpc_step_t *x)
     return answer ? l1_unit(x->unit)->awaited > 1 ? U_DROPPED : U_LAST_DROPPED : GPC_NO_EVENT;
 }
 
-/* The banks of so many dies. */
+/* The banks of `dies` dies. */
 static int
 ask_dies(gpc_step_t *x, uint8_t type, uint32_t first, uint32_t dies, uint8_t scope)
 {

@@ -60,7 +60,7 @@ mcm_may_wait(const gpc_step_t *x)
     for (gpc_index_t way = gpc_tags_set_of(tags, x->line) * tags->ways, end = way + tags->ways; way < end; way++) {
         free += !gpc_tags_present(tags, way) || tags->tags[way].mshr == GPC_NONE;
     }
-    return free > kept && gpc_mshr_room(&x->unit->mshrs) > kept;
+    return x->unit->machine->l2_near && free > kept && gpc_mshr_room(&x->unit->mshrs) > kept;
 }
 
 bool
