@@ -12,7 +12,7 @@ from pathlib import Path
 
 from gpucoh.base.errors import ConfigError
 
-__all__ = ["built", "cache_folder", "hash_of"]
+__all__ = ["built", "cache_folder", "hash_of", "read_entry", "write_entry"]
 
 
 def cache_folder(*parts: str) -> Path:
@@ -83,6 +83,28 @@ def _is_whole(manifest: Path) -> bool:
         )
     except (OSError, ValueError):
         return False
+
+
+def read_entry(entry: Path) -> bytes | None:
+    """What :func:`write_entry` has written, if it is whole."""
+    try:
+        code, _, content = entry.read_bytes().partition(b"\n")
+    except OSError:
+        return None
+    return content if code == hashlib.sha256(content).hexdigest().encode() else None
+
+
+def write_entry(entry: Path, content: bytes) -> None:
+    """Write a file behind the hash of its content; another process reads it whole or not at all.
+
+    Raises
+    ------
+    OSError
+        If it cannot be written.
+    """
+    part = entry.with_name(f"{entry.name}.{os.getpid()}")
+    part.write_bytes(hashlib.sha256(content).hexdigest().encode() + b"\n" + content)
+    part.replace(entry)
 
 
 def hash_of(path: Path) -> str:

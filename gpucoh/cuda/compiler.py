@@ -17,7 +17,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, NoReturn
 
-from gpucoh.base.caches import cache_folder, hash_of
+from gpucoh.base.caches import cache_folder, hash_of, read_entry, write_entry
 from gpucoh.base.errors import ConfigError
 from gpucoh.base.quoting import quoted
 
@@ -236,12 +236,8 @@ def surroundings() -> list[str]:
 
 def _cached(entry: Path) -> str | None:
     """The entry, if it is whole."""
-    try:
-        text = entry.read_text(encoding="utf-8")
-        code, _, ptx = text.partition("\n")
-    except (OSError, ValueError):
-        return None
-    return ptx if code == hashlib.sha256(ptx.encode()).hexdigest() else None
+    found = read_entry(entry)
+    return None if found is None else found.decode()
 
 
 def _compiled(path: Path, command: Sequence[str], name: str, entry: Path | None) -> str:
@@ -251,10 +247,7 @@ def _compiled(path: Path, command: Sequence[str], name: str, entry: Path | None)
         text = out.read_text(encoding="utf-8").replace(f'"{Path.cwd()}/<cuda>"', '"<cuda>"')
     with contextlib.suppress(OSError):
         if entry is not None:
-            part = entry.with_name(f"{entry.name}.{os.getpid()}")
-            code = hashlib.sha256(text.encode()).hexdigest()
-            part.write_text(f"{code}\n{text}", encoding="utf-8")
-            part.replace(entry)
+            write_entry(entry, text.encode())
     return text
 
 

@@ -5,13 +5,12 @@ from __future__ import annotations
 import contextlib
 import functools
 import hashlib
-import os
 import pickle
 from collections.abc import Callable
 from pathlib import Path
 from typing import TypeAlias
 
-from gpucoh.base.caches import cache_folder
+from gpucoh.base.caches import cache_folder, read_entry, write_entry
 from gpucoh.ptx.module import Variable
 from gpucoh.ptx.translate import Translation
 
@@ -20,7 +19,6 @@ KEPT_FROM = 40_000
 #: A translation, and the variables that its launches address.
 _Kept: TypeAlias = tuple[Translation, dict[str, Variable]]
 _PACKAGE = Path(__file__).parents[1]
-_HASH_BYTES = 32
 
 
 def kept(
@@ -38,13 +36,14 @@ def kept(
         entry = cache_folder("translations") / key.hexdigest()[:32]
     except OSError:  # a cache that cannot be written only costs time
         return translate()
-    found = _read(entry)
-    if found is None:
+    data = read_entry(entry)
+    if data is None:
         translation = translate()
         used = {name: variables[name] for name in translation.layout.symbols if name in variables}
         with contextlib.suppress(OSError):
-            _write(entry, (translation, used))
+            write_entry(entry, pickle.dumps((translation, used)))
         return translation
+    found: _Kept = pickle.loads(data)
     translation, used = found
     for name, variable in used.items():
         variables.setdefault(name, variable)
@@ -60,23 +59,3 @@ def _code() -> str:
             if path.suffix in (".py", ".def"):
                 digest.update(path.read_bytes())
     return digest.hexdigest()
-
-
-def _read(entry: Path) -> _Kept | None:
-    """The entry, if it is whole."""
-    try:
-        content = entry.read_bytes()
-    except OSError:
-        return None
-    code, data = content[:_HASH_BYTES], content[_HASH_BYTES:]
-    if code != hashlib.sha256(data).digest():
-        return None
-    found: _Kept = pickle.loads(data)
-    return found
-
-
-def _write(entry: Path, what: _Kept) -> None:
-    data = pickle.dumps(what)
-    part = entry.with_name(f"{entry.name}.{os.getpid()}")
-    part.write_bytes(hashlib.sha256(data).digest() + data)
-    part.replace(entry)
