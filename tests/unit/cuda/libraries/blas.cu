@@ -7,12 +7,8 @@
 #include <string>
 #include <vector>
 
-static void
-check(int status, int wanted, const char *what)
-{
-    if (status != wanted)
-        printf("status of %s: %d instead of %d\n", what, status, wanted);
-}
+#include "library.h"
+
 #define RIGHT(call) check(call, CUBLAS_STATUS_SUCCESS, #call)
 
 template <class T> struct Device {

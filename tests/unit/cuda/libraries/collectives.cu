@@ -7,12 +7,8 @@
 #include <thread>
 #include <vector>
 
-static void
-check(int status, int wanted, const char *what)
-{
-    if (status != wanted)
-        printf("status of %s: %d instead of %d\n", what, status, wanted);
-}
+#include "library.h"
+
 #define RIGHT(call) check(call, ncclSuccess, #call)
 
 static const int COUNT = 2500; // more than a pass of the kernels' blocks

@@ -8,17 +8,13 @@
 #include <string>
 #include <vector>
 
-static void
-check(int status, int wanted, const char *what)
-{
-    if (status != wanted)
-        printf("status of %s: %d instead of %d\n", what, status, wanted);
-}
+#include "library.h"
+
 #define RIGHT(call) check(call, CURAND_STATUS_SUCCESS, #call)
 
 template <class T>
 static void
-print(const std::string &name, const T *values, int count)
+show(const std::string &name, const T *values, int count)
 {
     printf("%s", name.c_str());
     for (int i = 0; i < count; i++)
@@ -59,8 +55,8 @@ device(const char *name)
     cudaMallocManaged(&numbers, THREADS * DRAWS * sizeof *numbers);
     draw<State><<<1, THREADS>>>(0x0123456789abcdefull, words, numbers);
     cudaDeviceSynchronize();
-    print(std::string(name) + "words", words, THREADS * DRAWS);
-    print(std::string(name) + "numbers", numbers, THREADS * DRAWS);
+    show(std::string(name) + "words", words, THREADS * DRAWS);
+    show(std::string(name) + "numbers", numbers, THREADS * DRAWS);
 }
 
 // Random123's vectors of counters and keys.
@@ -73,7 +69,7 @@ known()
         gpucoh_random::philox(uint4{0x243f6a88u, 0x85a308d3u, 0x13198a2eu, 0x03707344u},
                               uint2{0xa4093822u, 0x299f31d0u}),
     };
-    print("known", (unsigned *) out, 12);
+    show("known", (unsigned *) out, 12);
 }
 
 template <class T>
@@ -82,7 +78,7 @@ made(const std::string &name, const T *from, int count)
 {
     std::vector<T> values(count);
     cudaMemcpy(values.data(), from, count * sizeof(T), cudaMemcpyDefault);
-    print(name, values.data(), count);
+    show(name, values.data(), count);
 }
 
 // Numbers of a generator: calls continue one sequence.

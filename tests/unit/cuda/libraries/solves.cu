@@ -5,25 +5,9 @@
 #include <string>
 #include <vector>
 
-static void
-check(int status, int wanted, const char *what)
-{
-    if (status != wanted)
-        printf("status of %s: %d instead of %d\n", what, status, wanted);
-}
-#define RIGHT(call) check(call, CUBLAS_STATUS_SUCCESS, #call)
+#include "library.h"
 
-template <class T>
-static void
-print(const std::string &name, const T *from, int size)
-{
-    std::vector<T> values(size);
-    cudaMemcpy(values.data(), from, size * sizeof(T), cudaMemcpyDeviceToHost);
-    printf("%s", name.c_str());
-    for (T value : values)
-        printf(" %.12g", double(value));
-    printf("\n");
-}
+#define RIGHT(call) check(call, CUBLAS_STATUS_SUCCESS, #call)
 
 // Matrices of `rows` rows in columns of ld elements; `diagonal` is added to theirs.
 template <class T>

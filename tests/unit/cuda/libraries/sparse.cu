@@ -5,30 +5,9 @@
 #include <vector>
 #include <cusparse.h>
 
-static void
-check(int status, int wanted, const char *what)
-{
-    if (status != wanted)
-        printf("status of %s: %d instead of %d\n", what, status, wanted);
-}
-#define RIGHT(call) check(call, CUSPARSE_STATUS_SUCCESS, #call)
+#include "library.h"
 
-template <class T>
-static T *
-given(int size)
-{
-    std::vector<T> values(size);
-    for (T &value : values) {
-        double number = 0;
-        if (scanf("%lf", &number) != 1)
-            printf("status of the input\n");
-        value = T(number);
-    }
-    T *device;
-    cudaMalloc(&device, size * sizeof(T));
-    cudaMemcpy(device, values.data(), size * sizeof(T), cudaMemcpyHostToDevice);
-    return device;
-}
+#define RIGHT(call) check(call, CUSPARSE_STATUS_SUCCESS, #call)
 
 template <class T>
 static void

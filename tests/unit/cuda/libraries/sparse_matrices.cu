@@ -6,49 +6,9 @@
 #include <string>
 #include <vector>
 
-static void
-check(int status, int wanted, const char *what)
-{
-    if (status != wanted)
-        printf("status of %s: %d instead of %d\n", what, status, wanted);
-}
+#include "library.h"
+
 #define RIGHT(call) check(call, CUSPARSE_STATUS_SUCCESS, #call)
-
-template <class T>
-static T *
-device(const std::vector<T> &values)
-{
-    T *made;
-    cudaMalloc(&made, values.size() * sizeof(T));
-    cudaMemcpy(made, values.data(), values.size() * sizeof(T), cudaMemcpyHostToDevice);
-    return made;
-}
-
-template <class T>
-static T *
-given(int size)
-{
-    std::vector<T> values(size);
-    for (T &value : values) {
-        double number = 0;
-        if (scanf("%lf", &number) != 1)
-            printf("status of the input\n");
-        value = T(number);
-    }
-    return device(values);
-}
-
-template <class T>
-static void
-print(const std::string &name, const T *from, int size)
-{
-    std::vector<T> values(size);
-    cudaMemcpy(values.data(), from, size * sizeof(T), cudaMemcpyDeviceToHost);
-    printf("%s", name.c_str());
-    for (T value : values)
-        printf(" %.17g", double(value));
-    printf("\n");
-}
 
 template <class T>
 static T *
