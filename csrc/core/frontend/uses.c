@@ -12,15 +12,22 @@ add_array(const gpc_cores_t *self, gpc_address_t address, bool reads, bool write
     }
 }
 
-/* Those that the program's accesses name. */
+/* Those that the program's accesses name, in the order of the kernel's arguments. */
 static void
 add_named(const gpc_cores_t *self, const gpc_launch_t *launch, gpc_boundary_t *out)
 {
-    for (uint32_t i = 0; i < launch->program.count; i++) {
-        const gpc_instruction_t *in = &launch->program.instructions[i];
-        bool loads = in->opcode == GPC_OP_LOAD, stores = in->opcode == GPC_OP_STORE;
-        if (loads || stores || in->opcode == GPC_OP_ATOMIC) {
-            add_array(self, launch->buffers[in->immediate].address, !stores, !loads, out);
+    for (uint32_t buffer = 0; buffer < launch->num_buffers; buffer++) {
+        bool reads = false, writes = false;
+        for (uint32_t i = 0; i < launch->program.count; i++) {
+            const gpc_instruction_t *in = &launch->program.instructions[i];
+            bool loads = in->opcode == GPC_OP_LOAD, stores = in->opcode == GPC_OP_STORE;
+            if ((loads || stores || in->opcode == GPC_OP_ATOMIC) && in->immediate == buffer) {
+                reads |= !stores;
+                writes |= !loads;
+            }
+        }
+        if (reads || writes) {
+            add_array(self, launch->buffers[buffer].address, reads, writes, out);
         }
     }
 }
