@@ -1,6 +1,7 @@
 """How many sequences of race-free kernels read an old value under the published table of CPElide?
 
     python tools/cpelide_triples.py              # all pairs and triples, in a model of the table
+    python tools/cpelide_triples.py --by-array   # a die runs a kernel, for the table, if it accesses the array
     python tools/cpelide_triples.py --runs 200   # 200 of the triples on the simulator, under both rules, with monitors
 
 The table is ``rules=artifact`` of csrc/protocols/dies/cpelide_table.c, restated from the artifact's cpcoh.cc. Two dies
@@ -18,12 +19,12 @@ import random
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 DIES = (0, 1)
 ARRAYS = "AB"
 HALVES = (0, 1)
-BY_ARRAY = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +52,7 @@ ACCESSES: tuple[Access | None, ...] = (
 #: A kernel: its accesses of A and of B, one of them at least.
 Kernel = tuple[Access | None, Access | None]
 KERNELS: tuple[Kernel, ...] = tuple(
-    pair for pair in itertools.product(ACCESSES, repeat=2) if any(pair)
+    (first, second) for first in ACCESSES for second in ACCESSES if first or second
 )
 #: The shortest sequences that read an old value: one array that all read and then update, and a stencil of two.
 READ_UPDATE_READ: tuple[Kernel, ...] = (
@@ -72,7 +73,8 @@ STENCIL: tuple[Kernel, ...] = (
 class Table:
     """States of the arrays by die, as cpcoh.cc keeps them, and near lines with values: a half is a line."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, by_array: bool = False) -> None:
+        self.by_array = by_array
         self.states: dict[int, list[str]] = {}
         self.memory = [[0, 0] for _ in ARRAYS]
         self.truth = [[0, 0] for _ in ARRAYS]
@@ -84,7 +86,7 @@ class Table:
         runs_on = {die for access in kernel if access is not None for die, _ in access.reads}
         for array, access in enumerate(kernel):
             if access is not None:
-                on = {die for die, _ in access.reads} if BY_ARRAY else runs_on
+                on = {die for die, _ in access.reads} if self.by_array else runs_on
                 self._decide_for(array, access, on, drops, flushes)
         return drops, flushes
 
@@ -144,24 +146,25 @@ class Table:
         return False
 
 
-def reads_old_value(kernels: Iterable[Kernel]) -> bool:
+def reads_old_value(kernels: Iterable[Kernel], *, by_array: bool = False) -> bool:
     """Whether one of the kernels reads an old value in the model."""
-    table = Table()
+    table = Table(by_array=by_array)
     return any(table.run(kernel) for kernel in kernels)
 
 
-def counted(length: int) -> tuple[int, int]:
+def counted(length: int, *, by_array: bool = False) -> tuple[int, int]:
     """The sequences of that many kernels, and how many of them read an old value in the model."""
     every = old = 0
     for kernels in itertools.product(KERNELS, repeat=length):
         every += 1
-        old += reads_old_value(kernels)
+        old += reads_old_value(kernels, by_array=by_array)
     return every, old
 
 
 # ---- the simulator
 
 
+@cache
 def _made(uses: tuple[bool, bool], updates: tuple[bool, bool]) -> Any:
     """A kernel whose program accesses these arrays in these ways; block 0 is die 0's, block 1 die 1's."""
     import gpucoh
@@ -175,20 +178,18 @@ def _made(uses: tuple[bool, bool], updates: tuple[bool, bool]) -> Any:
         masks: gpucoh.i32,
         half: gpucoh.i32,
         halves: gpucoh.i32,
-    ):
+    ) -> None:
         for h in range(2):
             at = half + h * halves + gpucoh.thread_id()
             place = gpucoh.block_id() * 2 + h
-            if use_a:
-                if (masks >> place) & 1:
-                    x = a[at]
-                    if add_a:
-                        a[at] = x + 1
-            if use_b:
-                if (masks >> (place + 4)) & 1:
-                    y = b[at]
-                    if add_b:
-                        b[at] = y + 1
+            if use_a and (masks >> place) & 1:
+                x = a[at]
+                if add_a:
+                    a[at] = x + 1
+            if use_b and (masks >> (place + 4)) & 1:
+                y = b[at]
+                if add_b:
+                    b[at] = y + 1
 
     return kernel
 
@@ -214,7 +215,6 @@ class Simulated:
                 break
             self._gpu.zeros(page, np.int32)
         self._half, self._halves = page, 2 * page
-        self._made: dict[Any, Any] = {}
 
     def run(self, kernel: Kernel) -> None:
         """Launch it; a load of an old value raises :exc:`gpucoh.ProtocolError`."""
@@ -226,10 +226,8 @@ class Simulated:
         if dies == {1}:  # its only block is block 0 of GPU 1
             masks >>= 2
         key = tuple(x is not None for x in kernel), tuple(bool(x and x.updates) for x in kernel)
-        program = self._made.setdefault(key, None) or _made(*key)
-        self._made[key] = program
         self._gpu.launch(
-            program,
+            _made(*key),
             grid=len(dies),
             block=32,
             args=(*self._arrays, masks, self._half, self._halves),
@@ -266,10 +264,11 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--runs", type=int, default=0, help="triples to run on the simulator")
     parser.add_argument("--seed", type=int, default=0, help="seed of their choice")
+    parser.add_argument("--by-array", action="store_true", help="count with dies of each array")
     given = parser.parse_args()
     if not given.runs:
         for length in (1, 2, 3):
-            every, old = counted(length)
+            every, old = counted(length, by_array=given.by_array)
             print(f"{length} kernels: {every:,} sequences, {old:,} read an old value")
         return 0
     old, wrong = 0, 0

@@ -91,7 +91,8 @@ cpelide_note(const gpc_step_t *x, uint8_t type)
     uint64_t number = x->line / x->unit->machine->line_bytes, most = UINT32_MAX - 1;
     uint64_t line = range(number < most ? number : most, number < most ? number + 1 : most + 1);
     gpc_node_t home = gpc_home_of(x->unit, x->line);
-    bool near = gpc_die_of(x->unit->nodes, home) != gpc_die_of(x->unit->nodes, x->unit->node);
+    bool near =
+        x->unit->machine->l2_near != 0 && gpc_die_of(x->unit->nodes, home) != gpc_die_of(x->unit->nodes, x->unit->node);
     bool stores = type == MCM_GETX && x->msg->order == GPC_ORDER_WEAK;
 
     if (row && (type == MCM_GETX || type == MCM_ATOMIC)) {
@@ -111,15 +112,25 @@ typedef struct {
     uint32_t dies, cores;
 } table_t;
 
-/* The rows that follow `previous` (GPC_NONE: the first ones), of all dies; false: there are none. */
+/* The array's row of each die. */
+static void
+rows_for(const table_t *self, gpc_address_t begin, cpelide_entry_t **row)
+{
+    for (uint32_t die = 0; die < self->dies; die++) {
+        const gpc_part_t *rows = rows_of(self->at[die]);
+        row[die] = row_at(rows, gpc_part_find(rows, begin));
+    }
+}
+
+/* The rows behind those of *entry (GPC_NONE: the first ones, which are for the rest), of all dies; false: there are
+ * none. */
 static bool
 next_rows(const table_t *self, gpc_index_t *entry, cpelide_entry_t **row)
 {
     const gpc_part_t *first = rows_of(self->at[0]);
     *entry = *entry == GPC_NONE ? gpc_part_first(first) : gpc_part_next(first, *entry);
-    for (uint32_t die = 0; die < self->dies && *entry != GPC_NONE; die++) {
-        const gpc_part_t *rows = rows_of(self->at[die]);
-        row[die] = row_at(rows, gpc_part_find(rows, gpc_part_line(first, *entry)));
+    if (*entry != GPC_NONE) {
+        rows_for(self, gpc_part_line(first, *entry), row);
     }
     return *entry != GPC_NONE;
 }
@@ -283,16 +294,16 @@ flush(const table_t *self, uint32_t die)
     }
 }
 
+/* For an array that the launch accesses in this mode: CPELIDE_V, it reads it; CPELIDE_D, it writes it, too. */
 static void
-decide_for(const table_t *self, gpc_index_t entry, uint8_t mode, uint32_t *drops, uint32_t *flushes)
+decide_for(const table_t *self, cpelide_entry_t **row, uint8_t mode, uint32_t *drops, uint32_t *flushes)
 {
-    const gpc_part_t *first = rows_of(self->at[0]);
     uint8_t old[GPC_MAX_DIES];
-    uint32_t dirty = 0, flushed = 0;
+    uint32_t dirty = 0;
+    bool flushed = false;
 
     for (uint32_t die = 0; die < self->dies; die++) {
-        old[die] =
-            row_at(rows_of(self->at[die]), gpc_part_find(rows_of(self->at[die]), gpc_part_line(first, entry)))->state;
+        old[die] = row[die]->state;
         dirty += old[die] == CPELIDE_D;
     }
     for (uint32_t die = 0; die < self->dies; die++) {
@@ -304,26 +315,28 @@ decide_for(const table_t *self, gpc_index_t entry, uint8_t mode, uint32_t *drops
         flushed |= (dirty == 1 && runs_on(self, die) && old[die] != CPELIDE_D) || dirty > 1;
     }
     for (uint32_t die = 0; die < self->dies; die++) {
-        cpelide_entry_t *row =
-            row_at(rows_of(self->at[die]), gpc_part_find(rows_of(self->at[die]), gpc_part_line(first, entry)));
         if (flushed && old[die] == CPELIDE_D) {
             *flushes |= 1u << die;
             old[die] = CPELIDE_V;
             flush(self, die);
         }
-        row->state = runs_on(self, die) ? mode : row->state;
-        row->state = mode == CPELIDE_D && !runs_on(self, die) && old[die] == CPELIDE_V ? CPELIDE_S : row->state;
+        if (runs_on(self, die)) {
+            row[die]->state = mode;
+        } else if (mode == CPELIDE_D && old[die] == CPELIDE_V) {
+            row[die]->state = CPELIDE_S;
+        }
     }
 }
 
 static void
 decide_artifact(const table_t *self, uint32_t *drops, uint32_t *flushes)
 {
+    cpelide_entry_t *row[GPC_MAX_DIES];
     for (uint32_t i = 0; i < self->launch->num_arrays; i++) {
         const gpc_array_use_t *array = &self->launch->arrays[i];
-        gpc_index_t entry = gpc_part_find(rows_of(self->at[0]), array->begin);
-        if (entry != GPC_NONE) {
-            decide_for(self, entry, array->writes ? CPELIDE_D : CPELIDE_V, drops, flushes);
+        if (gpc_part_find(rows_of(self->at[0]), array->begin) != GPC_NONE) {
+            rows_for(self, array->begin, row);
+            decide_for(self, row, array->writes ? CPELIDE_D : CPELIDE_V, drops, flushes);
         }
     }
 }
