@@ -226,9 +226,22 @@ def test_near_lines_may_be_switched_off() -> None:
 
 
 @pytest.mark.parametrize(
-    "name", ["nothing-between-kernels", "artifact-rules", "drop-keeps-lines", "host-reads-home"]
+    ("name", "workload"),
+    [
+        ("nothing-between-kernels", "bfs"),
+        ("artifact-rules", "st"),
+        ("drop-keeps-lines", "stn"),
+        ("flushed-early", "stn"),
+        ("end-without-note", "pf"),
+        ("host-reads-home", "pf"),
+        ("host-leaves-copies", "hpgmg"),
+    ],
 )
-def test_a_monitor_catches_a_planted_bug_on_two_dies(mutant_gpucoh: gpucoh, name: str) -> None:
-    gpu = mutant_gpucoh.GPU(machine="fermi", protocol=f"cpelide!{name}", set=LINK, check="protocol")
+def test_a_monitor_catches_a_planted_bug_on_two_dies(
+    mutant_gpucoh: gpucoh, name: str, workload: str
+) -> None:
+    fields = {"dies": 2, "page_kib": 4}
     with pytest.raises(mutant_gpucoh.SimulationError):
-        [read_update_read(gpu), crossed(gpu, 2).numpy()]
+        mutant_gpucoh.run(
+            workload, protocol=f"cpelide!{name}", scale="tiny", check="protocol", set=fields
+        )
