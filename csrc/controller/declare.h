@@ -313,7 +313,8 @@ struct gpc_protocol {
     int (*host_read)(const gpc_units_t *units, gpc_address_t line, gpc_mask_t mask, uint32_t *words);
     int (*host_write)(const gpc_units_t *units, gpc_address_t line, gpc_mask_t mask, const uint32_t *words);
     /* Called before a launch with time, with nothing in flight; may send messages, or have controllers take causes. The
-     * launch latency, then KERNEL_BEGIN and the blocks, follow when nothing is in flight again. NULL: nothing is done. */
+     * launch latency, then KERNEL_BEGIN and the blocks, follow when nothing is in flight again. NULL: nothing is
+     * done. */
     int (*boundary)(const gpc_boundary_t *boundary);
     bool host_takes_line; /* before host_write, memory is given what host_read says of the line's other words */
     const gpc_instant_filter_t *instant_filter;

@@ -1,7 +1,7 @@
 /* parts.h: the internals of gpc_gpu_t, for the files of machine/: gpu.c (construction), launch.c (launching), run.c
- * (running), hang.c (launches without progress), host.c (memory and snapshots), cpu_cache.c (what it leaves in the CPU's
- * cache), serving.c (serves controllers: their inputs, and what they send), waiting.c (what waits for room or for a
- * pipeline), ports.c (the ports that controllers call, and timers), checks.c
+ * (running), hang.c (launches without progress), host.c (memory and snapshots), cpu_cache.c (what it leaves in the
+ * CPU's cache), serving.c (serves controllers: their inputs, and what they send), waiting.c (what waits for room or for
+ * a pipeline), ports.c (the ports that controllers call, and timers), checks.c
  * (monitors and race detector), work.c (the monitor of work without an event), report.c (conservation, printed state),
  * messages.c (the machine's own messages), trips.c (trips of releases), words.c (words that lines lack), crossing.c
  * (the halves of an L2, links of dies and GPUs), pages.c (accesses of pages), translation.c (their translation),

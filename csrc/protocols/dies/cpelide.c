@@ -2,9 +2,9 @@
  * processor has them dropped or written back before a launch.
  *
  * Paper    Dalmia et al., MICRO 2024, by its artifact's code.
- * Inferred what cpelide_table.c says of the table's rules, and what flush_l2.c and mcm_l1.c say of acquires and releases
- *          within a kernel. The command processor acts through the first core of a die, as in the artifact; the kernel
- *          begins a launch latency behind the last answer.
+ * Inferred what cpelide_table.c says of the table's rules, and what flush_l2.c and mcm_l1.c say of acquires and
+ *          releases within a kernel. The command processor acts through the first core of a die, as in the artifact;
+ *          the kernel begins a launch latency behind the last answer.
  * Differs  a home's L2 keeps its lines, as under FLUSH. */
 #include "protocols/dies/cpelide.h"
 #include "controller/host.h"
@@ -64,7 +64,7 @@ host_write(const gpc_units_t *units, gpc_address_t line, gpc_mask_t mask, const 
 static int
 boundary(const gpc_boundary_t *boundary)
 {
-    uint32_t drops = 0, flushes = 0, dies = boundary->all->machine->dies;
+    uint32_t drops = 0, flushes = 0, dies = cpelide_dies(boundary);
 
     if (dies > 1) {
         cpelide_decide(boundary, &drops, &flushes);

@@ -39,6 +39,8 @@ uint32_t cpelide_role(const gpc_controller_t *unit); /* the die, and whether it 
 
 /* Of an L1's request of the type, about x's line. */
 void cpelide_note(const gpc_step_t *x, uint8_t type);
+uint32_t cpelide_dies(
+    const gpc_boundary_t *boundary); /* that have cores: the explorer may have none on the last ones */
 /* Before a launch: bit d of *drops and *flushes: die d drops near lines, and writes them back. */
 void cpelide_decide(const gpc_boundary_t *boundary, uint32_t *drops, uint32_t *flushes);
 

@@ -1,8 +1,8 @@
 /* cpelide_table.c: CPElide's table of arrays: its rows, and what the command processor decides from them.
  *
  * Paper    Dalmia et al., MICRO 2024: rows are arrays ("data structures"), with a state for each die, and in the paper
- *          a range of addresses (by a note on it). decide_artifact is the artifact's code (cpcoh.cc), whose rows have no
- *          ranges; it leaves stale copies on dies that have written an array, too.
+ *          a range of addresses (by a note on it). decide_artifact is the artifact's code (cpcoh.cc), whose rows have
+ *          no ranges; it leaves stale copies on dies that have written an array, too.
  * Inferred the ranges of decide_ranges: lines that the die's L1s have asked for, noted by them. Of the launch that is
  *          about to begin no ranges are known: it may access all of an array, on each of its dies.
  * Differs  a die has two ranges of an array, of near lines that it may have and of those that are dirty. */
@@ -341,11 +341,17 @@ decide_artifact(const table_t *self, uint32_t *drops, uint32_t *flushes)
     }
 }
 
+uint32_t
+cpelide_dies(const gpc_boundary_t *boundary)
+{
+    return gpc_die_of(boundary->nodes, (gpc_node_t) (boundary->all->machine->cores - 1)) + 1;
+}
+
 void
 cpelide_decide(const gpc_boundary_t *boundary, uint32_t *drops, uint32_t *flushes)
 {
     const gpc_controller_t *any = boundary->all;
-    table_t table = {.launch = boundary, .dies = any->machine->dies, .cores = any->machine->cores};
+    table_t table = {.launch = boundary, .dies = cpelide_dies(boundary), .cores = any->machine->cores};
     for (uint32_t die = 0; die < table.dies; die++) {
         table.at[die] = &boundary->all[gpc_first_core_of(boundary->nodes, die)];
     }
