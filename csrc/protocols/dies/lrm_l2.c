@@ -42,16 +42,19 @@ answer_load(gpc_step_t *x, gpc_index_t to, uint8_t type)
     return answer_by_near(x, gpc_new_answer(x, to, LRM_BACK_DATA), drops);
 }
 
+/* The write is noted as performed before the directory takes a step, at which monitors look at the line. */
 static int
 answer_writer(gpc_step_t *x, uint8_t type, uint8_t by_near)
 {
     const gpc_msg_t *writer = gpc_writer_message(x);
     bool pending = gpc_writer(x) != x->message, synchronises = lrm_synchronises(x->unit, writer), drops;
+    gpc_msg_t *msg = gpc_new_writer_answer(x, synchronises ? by_near : type, 0);
     GPC_TRY(lrm_note(x, writer, &drops));
     if (!synchronises) {
-        return mcm_answer_writer(x, type);
+        msg->destination = msg->requester;
+        return gpc_answer_writer(x, msg);
     }
-    GPC_TRY(answer_by_near(x, gpc_new_writer_answer(x, by_near, 0), drops));
+    GPC_TRY(answer_by_near(x, msg, drops));
     if (pending) {
         gpc_free_message(x->unit, gpc_pop_pending(x));
     }

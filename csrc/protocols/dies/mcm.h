@@ -104,9 +104,8 @@ bool mcm_may_wait(const gpc_step_t *x);
  * with GPU homes also one of order relaxed or stronger, at the GPU home, unless its scope is sys. */
 bool mcm_is_near(const gpc_step_t *x);
 bool mcm_is_near_read(const gpc_step_t *x);
-/* Answer a read request, or the store or atomic of the step, from the line at its home. */
+/* Answers a read request from the line at its home. */
 GPC_MUST_CHECK int mcm_answer(gpc_step_t *x, gpc_index_t to, uint8_t type);
-GPC_MUST_CHECK int mcm_answer_writer(gpc_step_t *x, uint8_t type);
 /* The directory's entry of the key as the youngest one; if there is none, a new one in the first state, for which the
  * oldest takes an EVICT where there is no room. */
 gpc_index_t mcm_youngest(gpc_controller_t *unit, gpc_address_t key, int *status);

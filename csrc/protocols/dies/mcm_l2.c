@@ -154,8 +154,8 @@ mcm_answer(gpc_step_t *x, gpc_index_t to, uint8_t type)
     return gpc_send(x, msg);
 }
 
-int
-mcm_answer_writer(gpc_step_t *x, uint8_t type)
+static int
+answer_writer(gpc_step_t *x, uint8_t type)
 {
     gpc_msg_t *msg = gpc_new_writer_answer(x, type, 0);
     msg->destination = msg->requester;
@@ -176,13 +176,13 @@ GPC_SHARED_ACTION(mcm_act_answer_lines, "send DATA or NEAR_DATA to all pending l
 GPC_SHARED_ACTION(mcm_act_store, "write the store's words, send ACK to the core")
 {
     (void) gpc_act(writer_act_write, x);
-    return mcm_answer_writer(x, MCM_ACK);
+    return answer_writer(x, MCM_ACK);
 }
 
 GPC_SHARED_ACTION(mcm_act_atomic, "perform the atomic, send its old values to the core")
 {
     (void) gpc_act(writer_act_perform, x);
-    return mcm_answer_writer(x, MCM_ATOMIC_DATA);
+    return answer_writer(x, MCM_ATOMIC_DATA);
 }
 
 /* ---- near -------------------------------------------------------------------------------------------------------- */
