@@ -15,6 +15,7 @@ from pathlib import Path
 
 import all_reduce
 import correlation
+import dies_page
 import fidelity
 import generated
 import real_bugs
@@ -44,6 +45,7 @@ def stored() -> Iterator[tuple[Path, Mapping[str, Maker], str]]:
     yield all_reduce.PAGE, all_reduce.PARTS, "python tools/all_reduce.py --docs"
     yield correlation.PAGE, correlation.PARTS, "python tools/correlation.py --page"
     yield study_page.PAGE, study_page.tree().parts(), "make study-page"
+    yield dies_page.PAGE, dies_page.tree().parts(), "make dies"
     faults = {time_faults.PART: time_faults.stored}
     yield time_faults.PAGE, faults, "python tools/time_faults.py --page"
 

@@ -39,7 +39,7 @@ def study_row(
     code: str | None = None,
     always: bool = False,
 ) -> dict[str, Any]:
-    """One run as a row: the usual columns, the amounts of the energy model, or how its cores share data.
+    """One run as a row: the usual columns, the amounts of the energy model and of links, or how its cores share data.
 
     A function of a module, so that processes and clusters can import it; as :func:`gpucoh.runs.rows.carry_out`.
     """
@@ -50,7 +50,8 @@ def study_row(
             result = run.carry_out_apart(stop=stop, always=always, trace=trace)
             return row_of(result, key) | _sharing(result)
         result = run.carry_out_apart(stop=stop, always=always)
-        return row_of(result, key) | ({} if result.error else amounts(result, run.protocol))
+        more = {} if result.error else amounts(result, run.protocol) | links(result)
+        return row_of(result, key) | more
 
     return guarded(run, key, make, stop=stop, code=code)
 
@@ -74,6 +75,17 @@ def amounts(result: RunResult, protocol: str) -> dict[str, float]:
     ):
         name = f"{TERM}{term.part}__{term.coefficient}"
         out[name] = out.get(name, 0.0) + float(term.amount)
+    return out
+
+
+def links(result: RunResult) -> dict[str, int]:
+    """Messages, bytes and waiting cycles of all links between dies and of all between GPUs: ``links_dies_bytes``."""
+    out: dict[str, int] = {}
+    for name, counted in (result.stats.get("links") or {}).items():
+        place = "gpus" if name.startswith("gpu") else "dies"
+        for what, value in counted.items():
+            column = f"links_{place}_{what}"
+            out[column] = out.get(column, 0) + int(value)
     return out
 
 

@@ -100,6 +100,7 @@ def front(source: Path) -> None:
         "verification/time-mutants",
         "real-bugs",
         "all-reduce",
+        "dies",
         "fidelity",
         "readings",
     ]
