@@ -48,6 +48,7 @@ add_models(gpc_text_t *out, const gpc_protocol_t *protocol)
         }
     }
     gpc_text_add(out, "}");
+    gpc_text_add_text(out, "gpus_model", protocol->gpus_model);
     gpc_text_add_text(out, "default_consistency", gpc_rule_name(protocol->standard_rule));
 }
 

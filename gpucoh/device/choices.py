@@ -62,8 +62,10 @@ class Choice:
             for name, option in self.protocol.options.items()
         }
 
-    def model(self, rule: str) -> str:
+    def model(self, rule: str, *, between_gpus: bool = False) -> str:
         """The memory model promised under a consistency rule: ``none`` with an option that is for analysis only.
+
+        ``between_gpus``: to threads on several GPUs of a machine, which some protocols promise less.
 
         Raises
         ------
@@ -71,6 +73,8 @@ class Choice:
             If the protocol does not support the rule.
         """
         model = self.protocol.model(rule)
+        if between_gpus and self.protocol.gpus_model:
+            model = self.protocol.gpus_model
         known = self.protocol.options
         analysed = any(
             known[name].analysis and value != known[name].default

@@ -296,6 +296,8 @@ class Protocol:
         The id, the full name, the paper, the family of tables.
     models : dict
         Consistency rule -> the promised memory model (``none``: no promise).
+    gpus_model : str or None
+        The model promised between GPUs, where it is a weaker one.
     default_rule : str
         The paper's consistency rule for the protocol.
     controllers : dict
@@ -329,6 +331,7 @@ class Protocol:
     paper: str
     family: str
     models: Mapping[str, str]
+    gpus_model: str | None
     default_rule: str
     controllers: Mapping[str, Table]
     options: Mapping[str, Option]
@@ -359,6 +362,7 @@ class Protocol:
             paper=data["paper"],
             family=data["family"],
             models=models,
+            gpus_model=data.get("gpus_model") or None,
             default_rule=str(data["default_consistency"]),
             controllers=_tables(data["controllers"]),
             options={item["name"]: _option(item) for item in data["options"]},
@@ -463,6 +467,7 @@ class Protocol:
             "paper": self.paper,
             "family": self.family,
             "models": dict(self.models),
+            "gpus_model": self.gpus_model,
             "default_consistency": self.default_rule,
             "options": list(self.json["options"]),
             "keeps_time": self.keeps_time,

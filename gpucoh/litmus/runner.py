@@ -132,7 +132,8 @@ def run_test(
     consistency : str, optional
         Consistency rule; by default the paper's for the protocol.
     model : str, optional
-        Memory model to judge by; by default the one that the protocol promises under the rule.
+        Memory model to judge by; by default the one that the protocol promises under the rule, between GPUs if
+        the test's threads are on several of the machine's.
     machine : str, Path or Machine
         Preset, TOML file or description; runs use its variants with few cores, small caches, narrow buffers.
     runs, seed : int
@@ -165,14 +166,16 @@ def run_test(
         raise ConfigError(f"stop = {quoted(stop)} is not a threading.Event")
     choice = resolve(protocol)
     rule = choice.rule(consistency)
-    model = choice.model(rule) if model is None else model_name(model)
+    by = choice.model(rule) if model is None else model_name(model)
     built = _machine(machine)
     try:
         found = find(test)
+        if model is None and built.gpus > 1 and len({thread.gpu for thread in found.threads}) > 1:
+            by = choice.model(rule, between_gpus=True)
         seen = observe(found, protocol, rule, built, runs, seed, progress, stop)
     except UnsupportedError as error:
-        return unsupported(test, protocol, rule, model, str(error))
-    return _judge(found, protocol, rule, model, seen)
+        return unsupported(test, protocol, rule, by, str(error))
+    return _judge(found, protocol, rule, by, seen)
 
 
 def _machine(given: str | Path | Machine) -> Machine:

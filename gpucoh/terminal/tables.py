@@ -302,7 +302,8 @@ def print_protocol(console: Console, protocol: Protocol) -> None:
         console.print(str(protocol.json["text"]), markup=False)
     for rule, model in protocol.models.items():
         default = " (default)" if rule == protocol.default_rule else ""
-        console.print(f"consistency {rule}{default}: model {model}", markup=False)
+        gpus = f", between GPUs {protocol.gpus_model}" if protocol.gpus_model else ""
+        console.print(f"consistency {rule}{default}: model {model}{gpus}", markup=False)
     if protocol.options:
         options = [
             [o.name, o.word(o.default), o.allowed(), o.text + _small(o)]

@@ -63,6 +63,24 @@ def test_scope_sys_promises_between_gpus_what_scope_gpu_does_on_one() -> None:
     assert not allowed(narrow, "PTX")
 
 
+@pytest.mark.parametrize("protocol", ["sw-hier", "hmg"])
+def test_protocols_with_scopes_promise_the_model_of_ptx_between_gpus(protocol: str) -> None:
+    machine = gpucoh.machine("hmg4x4-eighth")
+    for name in ("MP+cta-apart", "SB+cta-fences"):
+        between, within = (
+            run_test(placed(find(name), place), protocol, machine=machine, runs=500)
+            for place in ("gpus", "dies")
+        )
+        assert (between.model, within.model) == ("PTX", "RCc")
+        assert between.ok, (name, between.forbidden)
+        assert within.ok, (name, within.forbidden)
+        assert allowed(find(name), "PTX")
+        assert not allowed(find(name), "RCc")
+        assert (
+            run_test(placed(find(name), "gpus"), protocol, machine="fermi", runs=20).model == "RCc"
+        )
+
+
 def test_a_test_may_name_dies() -> None:
     text = """PTX dies
     { x=0; P1:r0=0; }

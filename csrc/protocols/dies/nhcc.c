@@ -40,6 +40,7 @@ const gpc_protocol_t gpc_protocol_nhcc = {
 const gpc_protocol_t gpc_protocol_hmg = {
     .id = "hmg",
     .name = "HMG",
+    .gpus_model = "PTX",
     .text = "nhcc whose other GPUs have a home for a line, too: for their dies' reads, and for scope gpu",
     .order = {HMG_ORDER, .reads_scopes = true},
     .declared = {.weak_outcomes = "SB MP"},

@@ -154,6 +154,7 @@ static const gpc_watched_t watched = {.promise = GPC_PROMISE_ACQUIRED,
 const gpc_protocol_t gpc_protocol_sw_hier = {
     .id = "sw-hier",
     .name = "SW-HIER",
+    .gpus_model = "PTX",
     .paper = "Ren et al., HPCA 2020",
     .family = "coherence of dies",
     .text = "mcm whose other GPUs have a home for a line, too, which acquires of scope sys drop",
