@@ -19,6 +19,7 @@ from gpucoh.results import energy as energy_model  # noqa: TID253
 from gpucoh.results.energy import TERM  # noqa: TID253
 from gpucoh.results.runs import RunResult
 from gpucoh.results.sharing import SHARES, shares_of
+from gpucoh.runs.keys import parts_of
 from gpucoh.runs.rows import guarded, row_of
 from gpucoh.runs.runner import Run
 from gpucoh.runs.sweeps import Order, kept
@@ -210,11 +211,14 @@ def run_study(
     order = Order(path, resume=True, **given)
     wanted = plan.runs if runs is None else runs
     columns = {key: plan.columns[key] for key in wanted}
+    # With keep_old a row of other code stands for the same run.
+    listed = {parts_of(key)[0] for key in plan.runs} if order.keep_old else plan.runs
 
     def others(store: Store) -> None:
         if everything and runs is None and order.part is None:
             for key, row in store.rows.items():
-                if key not in plan.runs and row.get("matrix"):
+                name = parts_of(key)[0] if order.keep_old else key
+                if name not in listed and row.get("matrix"):
                     store.change(key, {"matrix": ""})
         for gap in plan.gaps:
             store.add(row_of_gap(gap))

@@ -16,8 +16,9 @@ from pandas.testing import assert_frame_equal
 
 import gpucoh
 from dask_cluster import dask_cluster
-from gpucoh.base.errors import ConfigError
+from gpucoh.base.errors import ConfigError, Note
 from gpucoh.cli.program import call
+from gpucoh.runs import keys
 from gpucoh.runs.keys import keys_of
 from gpucoh.runs.runner import Run
 from gpucoh.studies import tabulation
@@ -166,6 +167,19 @@ def test_rows_that_the_file_no_longer_lists_leave_the_tables(folder):
     assert "tc-weak" not in set(gpucoh.study("small.toml").rows.protocol)
     write()
     assert "tc-weak" in set(gpucoh.study("small.toml").rows.protocol)
+
+
+def test_rows_of_other_code_that_are_kept_stay_in_the_tables(folder, monkeypatch):
+    write(STUDY.replace("seeds = [0, 1]", "seeds = [0]"))
+    with monkeypatch.context() as older:
+        older.setattr(keys, "code_digest", lambda *_: "other")
+        old = gpucoh.study("small.toml", jobs=2)
+    with pytest.warns(Note, match="12 rows are of other code: kept"):
+        kept = gpucoh.study("small.toml", keep_old=True)
+    assert set(kept.rows.code) == {"other"}
+    same(kept, old)
+    with pytest.warns(Note, match="12 rows are of other code: run again"):
+        assert "other" not in set(gpucoh.study("small.toml", jobs=2).rows.code)
 
 
 def test_a_killed_study_continues_with_the_same_tables(folder):
