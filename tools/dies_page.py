@@ -33,6 +33,7 @@ KEPT = ROOT / "studies/dies-tables.parquet"
 FIGURE = ROOT / "docs/figures/dies.png"
 PAPERS = ("hmg", "cpelide", "lrm")
 MORE = ("links_", "l2_self_invalidations", "cpu_s")  # columns beside those of docs/study.md
+COUNTED = ("messages", "bytes", "waiting_cycles")  # of links, in the order of the table
 ALL = "all"
 EQUAL = 0.02  # from 1: as far as HMG's paper and LRM-GPU's call equal
 # Of the open question: what HMG is compared with, and what can be said of it.
@@ -88,23 +89,20 @@ class Page:
         return {name: known[name.partition(",")[0]] for name in self.protocols()}
 
     def links(self) -> str:
-        """Bytes over links relative to mcm by group; messages, and the cycles that one waits."""
+        """Bytes over links by group, of mcm in MB, of others relative to it; bytes and waiting cycles of a message."""
         rows = []
         for name in self.protocols():
-            means = [self._mean(name, "mcm", "links_dies_bytes", group) for group in self.groups]
             runs = self.measured.of("package", name)
-            messages, waiting, sent = (
-                runs[f"links_dies_{what}"].astype(float)
-                for what in ("messages", "waiting_cycles", "bytes")
-            )
-            rows.append(
-                (
-                    f"`{name}`",
-                    *(_with_interval(mean) for mean in means),
-                    f"{sent.sum() / messages.sum():.0f}",
-                    f"{waiting.sum() / messages.sum():.0f}",
-                )
-            )
+            mean = runs.groupby("workload")["links_dies_bytes"].mean()
+            groups = [
+                f"{mean.reindex(listed).sum() / 1e6:.2f} MB"
+                if name == "mcm"
+                else _with_interval(self._mean(name, "mcm", "links_dies_bytes", group))
+                for group, listed in self.groups.items()
+            ]
+            sums = runs.groupby("workload")[[f"links_dies_{what}" for what in COUNTED]].sum()
+            each = sums.div(sums.pop("links_dies_messages"), axis=0).mean()
+            rows.append((f"`{name}`", *groups, *(f"{value:.0f}" for value in each)))
         head = ("", *self.groups, "bytes a message", "cycles that a message waits")
         return table(head, rows)
 
