@@ -170,3 +170,22 @@ def test_what_a_reading_leaves_alone_is_taken_from_the_matrix_that_it_is_like(to
     assert np.isnan(
         speedup("package-split")
     )  # another machine: nothing of the package's runs counts
+
+
+@pytest.mark.parametrize(
+    ("ends", "under", "said"),
+    [
+        ((1.03, 1.2), (1.1, 1.01), ("gains", "")),
+        ((0.8, 0.97), (0.9, 0.99), ("loses", "")),
+        ((0.99, 1.01), (1.0, 0.985), ("equal", "")),
+        ((1.03, 1.2), (1.1, 0.9), ("open", "readings")),
+        ((0.97, 1.2), (1.1, 1.2), ("open", "workloads")),
+        ((0.97, 1.2), (1.1, 0.9), ("open", "readings and workloads")),
+        ((np.nan, np.nan), (1.1, 1.2), ("open", "workloads")),  # one workload has no interval
+    ],
+)
+def test_hmg_gains_where_workloads_and_every_reading_are_on_one_side_of_1(tools, ends, under, said):
+    page = importlib.import_module("dies_page")
+    mean = page.Mean(value=under[0], low=ends[0], high=ends[1], by_workload={})
+    found = tools.Verdict(claim=None, mean=mean, under=dict(enumerate(under)))
+    assert page.side(found) == said
