@@ -15,6 +15,7 @@ from pathlib import Path
 
 import all_reduce
 import correlation
+import dies_page
 import fidelity
 import flags
 import generated
@@ -46,6 +47,7 @@ def stored() -> Iterator[tuple[Path, Mapping[str, Maker], str]]:
     yield flags.PAGE, flags.PARTS, "python tools/flags.py --docs"
     yield correlation.PAGE, correlation.PARTS, "python tools/correlation.py --page"
     yield study_page.PAGE, study_page.tree().parts(), "make study-page"
+    yield dies_page.PAGE, dies_page.tree().parts(), "make dies"
     faults = {time_faults.PART: time_faults.stored}
     yield time_faults.PAGE, faults, "python tools/time_faults.py --page"
 

@@ -101,6 +101,7 @@ def front(source: Path) -> None:
         "real-bugs",
         "all-reduce",
         "flags",
+        "dies",
         "fidelity",
         "readings",
     ]
