@@ -6,7 +6,7 @@
 /* ---- running ----------------------------------------------------------------------------------------------------- */
 
 /* Any event but a core's cycle. */
-static inline int
+static inline __attribute__((always_inline)) int /* of almost every event */
 handle(gpc_gpu_t *gpu, const gpc_event_t *event)
 {
     switch ((gpc_event_kind_t) event->kind) {
