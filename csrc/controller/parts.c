@@ -296,6 +296,23 @@ gpc_part_give(gpc_part_t *part, gpc_index_t entry)
     gpc_pool_give(&part->pool, entry);
 }
 
+void
+gpc_part_renew(gpc_part_t *part, gpc_index_t entry)
+{
+    gpc_list_t *order = part->order;
+    link_t *link = link_at(part, entry);
+
+    if (entry == order->tail) {
+        return;
+    }
+    *(link->previous == GPC_NONE ? &order->head : &link_at(part, link->previous)->next) = link->next;
+    link_at(part, link->next)->previous = link->previous;
+    link_at(part, order->tail)->next = entry;
+    link->previous = order->tail;
+    link->next = GPC_NONE;
+    order->tail = entry;
+}
+
 int
 gpc_take_entry(gpc_step_t *x)
 {

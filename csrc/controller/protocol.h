@@ -423,6 +423,7 @@ gpc_all_words(const gpc_controller_t *unit)
 
 GPC_API gpc_index_t gpc_part_take(gpc_part_t *part, gpc_address_t line); /* appends an entry; GPC_NONE when full */
 GPC_API void gpc_part_give(gpc_part_t *part, gpc_index_t entry);         /* removes it; in any order */
+GPC_API void gpc_part_renew(gpc_part_t *part, gpc_index_t entry);        /* makes it the youngest */
 GPC_API gpc_index_t gpc_part_find(const gpc_part_t *part,
                                   gpc_address_t line);      /* the newest entry for the line, or GPC_NONE */
 GPC_API gpc_index_t gpc_part_first(const gpc_part_t *part); /* the oldest, or GPC_NONE */

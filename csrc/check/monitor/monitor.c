@@ -300,16 +300,21 @@ block_began(gpc_monitor_t *self, uint32_t core, uint32_t first_warp, uint32_t wa
 }
 
 /* A warp's acquire, which the monitors recognise by themselves: a protocol that forgets it drops nothing, and tells
- * nothing. */
+ * nothing. names: it is the access itself, and no fence. */
 static void
-note_acquire(gpc_monitor_t *self, uint32_t core, uint32_t warp, const gpc_access_t *access)
+note_acquire(gpc_monitor_t *self, uint32_t core, uint32_t warp, const gpc_access_t *access, bool names)
 {
     bool acquires = access->order == GPC_ORDER_ACQUIRE || access->order >= GPC_ORDER_ACQ_REL;
     bool local = self->about.protocol->order.local_scopes && access->scope <= GPC_SCOPE_CU;
     if (acquires && !local && self->own_acquires && is_of_all(self, access->scope)) {
         gpc_acquires_t *own = &self->own_acquires[(size_t) core * self->about.machine->warps_per_core + warp];
-        gpc_cycle_t now = gpc_monitor_now(self->about.l1s[core]);
-        gpc_monitor_note_acquire(own, now, self->watched.released ? self->released : now);
+        gpc_cycle_t now = gpc_monitor_now(self->about.l1s[core]), from = self->watched.released ? self->released : now;
+        if (self->watched.by_variable && names) {
+            gpc_cycle_t before = own->count ? own->from[(own->count - 1) % GPC_ACQUIRES] : 0;
+            from = gpc_monitor_acquired_from(self, core, warp);
+            from = from > before ? from : before;
+        }
+        gpc_monitor_note_acquire(own, now, from);
     }
 }
 
@@ -341,7 +346,7 @@ ordered(gpc_monitor_t *self, uint32_t core, uint32_t warp, const gpc_access_t *a
         gpc_monitor_note_point(self, core, warp, gpc_monitor_now(l1));
         bool leaves = gpc_monitor_warp(self, core, warp)->met == gpc_monitor_now(l1); /* the fence of a barrier */
         if (!leaves || !l1->protocol->order.barrier_keeps_copies) {
-            note_acquire(self, core, warp, access);
+            note_acquire(self, core, warp, access, false);
         }
     }
     if (gpc_monitor_is_logical(self)) {
@@ -378,7 +383,7 @@ finished(gpc_monitor_t *self, uint32_t core, uint32_t warp, const gpc_access_t *
         gpc_monitor_note_point(self, core, warp, gpc_monitor_now(self->about.l1s[core]));
     }
     if (acquires && !self->about.protocol->order.fences_only) {
-        note_acquire(self, core, warp, access);
+        note_acquire(self, core, warp, access, true);
     }
 }
 
@@ -413,7 +418,8 @@ check(gpc_monitor_t *self, const gpc_observation_t *event)
         case GPC_ON_STEPPED:
             return stepped(self, event->stepped.unit, event->stepped.line);
         case GPC_ON_FLASHED:
-            if (event->flashed.unit->type->position == GPC_AT_CORE && is_of_all(self, GPC_SCOPE_GPU)) {
+            if (event->flashed.unit->type->position == GPC_AT_CORE && is_of_all(self, GPC_SCOPE_GPU) &&
+                !self->watched.by_variable) {
                 acquired(self, event->flashed.unit);
             }
             return GPC_OK;
@@ -492,6 +498,9 @@ gpc_monitor_create(const gpc_monitored_t *about, gpc_monitor_t **out)
     if (status == GPC_OK) {
         status = gpc_monitor_init_cells(self);
     }
+    if (status == GPC_OK) {
+        status = gpc_monitor_init_variables(self);
+    }
     if (status == GPC_OK && gpc_monitor_is_logical(self)) {
         status = gpc_logical_init(&self->logical, &self->watched, about->machine, about->messages->capacity);
     }
@@ -512,6 +521,7 @@ gpc_monitor_free(gpc_monitor_t *self)
         gpc_shadow_free(&self->shadow);
         gpc_logical_free(&self->logical);
         gpc_monitor_free_cells(self);
+        gpc_monitor_free_variables(self);
         free(self->seen);
         free(self->warps);
         free(self->acquires);

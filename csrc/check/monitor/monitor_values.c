@@ -272,6 +272,9 @@ gpc_monitor_performed(gpc_monitor_t *self, gpc_controller_t *unit, const gpc_msg
     self->counts.writes++;
     warp->wrote = now;
     int status = note_performed(self, unit, write);
+    if (status == GPC_OK) {
+        status = gpc_monitor_variable_written(self, write, now);
+    }
     if (status == GPC_OK && gpc_monitor_is_logical(self)) {
         status = gpc_logical_performed(&self->logical, unit, write, request->issued, until);
     }
@@ -449,6 +452,7 @@ gpc_monitor_completed(gpc_monitor_t *self, gpc_controller_t *l1, const gpc_msg_t
     bool promises = self->watched.promise != GPC_PROMISE_NOTHING;
     uint64_t reader = reader_of(self, request->source, request->warp);
 
+    gpc_monitor_variable_acquired(self, request);
     if (request->type != GPC_MSG_LOAD) {
         GPC_TRY(check_answer(self, l1, request));
         return gpc_monitor_is_logical(self) ? gpc_logical_answered(&self->logical, l1, request) : GPC_OK;

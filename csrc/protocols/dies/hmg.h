@@ -73,7 +73,6 @@ enum { HMG_COUNTERS(GPC_COUNT_ENUM_, HMG_COUNT) };
 
 /* ---- the directory (hmg_directory.c) ----------------------------------------------------------------------------- */
 
-enum { HMG_TABLE_DIRECTORY = MCM_TABLE_UNIT + 1, HMG_DIRECTORY = 0 /* part */ };
 #define HMG_ENTRY(FIELD) FIELD(PLAIN, uint16_t, dies) /* bit d: die d is listed */
 GPC_METADATA(hmg_directory, entry, HMG_ENTRY)
 

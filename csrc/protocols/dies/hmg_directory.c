@@ -21,7 +21,7 @@ GPC_FSM(D, D_STATES, D_EVENTS)
 static gpc_part_t *
 directory(const gpc_controller_t *unit)
 {
-    return (gpc_part_t *) &unit->parts[HMG_DIRECTORY];
+    return (gpc_part_t *) &unit->parts[MCM_DIRECTORY];
 }
 
 static uint16_t *
@@ -33,7 +33,7 @@ dies_of(const gpc_part_t *part, gpc_index_t entry)
 static uint16_t *
 listed(const gpc_step_t *x)
 {
-    return &hmg_directory_entry(x, HMG_DIRECTORY)->dies;
+    return &hmg_directory_entry(x, MCM_DIRECTORY)->dies;
 }
 
 static gpc_address_t
@@ -130,41 +130,14 @@ const gpc_table_t hmg_directory = {
     GPC_TABLE("L2.directory", OVER_ENTRIES, D, d_table, d_classify),
     .causes = {ON(GPC_MSG_LOAD, D_READ), ON(GPC_MSG_EVICT, D_EVICT), ON(HMG_INV, D_INV)}};
 
-static int
-step(gpc_controller_t *unit, gpc_index_t entry, uint8_t cause)
-{
-    return gpc_controller_entry(unit, HMG_TABLE_DIRECTORY, HMG_DIRECTORY, entry, cause, GPC_NONE);
-}
-
-/* The entry of the region as the youngest one, new if there is none. */
-static gpc_index_t
-youngest(gpc_controller_t *unit, gpc_address_t region, int *status)
-{
-    gpc_part_t *part = directory(unit);
-    gpc_index_t entry = gpc_part_find(part, region);
-    uint16_t dies = 0;
-    if (entry != GPC_NONE && entry == part->order->tail) {
-        return entry;
-    }
-    if (entry != GPC_NONE) {
-        dies = *dies_of(part, entry);
-        gpc_part_give(part, entry);
-    } else if (part->order->count == part->pool.capacity) {
-        *status = step(unit, gpc_part_first(part), GPC_MSG_EVICT);
-    }
-    entry = gpc_part_take(part, region);
-    part->states[entry] = dies ? D_V : D_I;
-    *dies_of(part, entry) = dies;
-    return entry;
-}
-
 int
 hmg_note(gpc_step_t *x, uint8_t cause)
 {
     gpc_address_t region = region_of(x->unit, x->line);
     int status = GPC_OK;
     gpc_index_t entry =
-        cause == GPC_MSG_LOAD ? youngest(x->unit, region, &status) : gpc_part_find(directory(x->unit), region);
+        cause == GPC_MSG_LOAD ? mcm_youngest(x->unit, region, &status) : gpc_part_find(directory(x->unit), region);
     GPC_TRY(status);
-    return entry == GPC_NONE ? GPC_OK : step(x->unit, entry, cause);
+    return entry == GPC_NONE ? GPC_OK
+                             : gpc_controller_entry(x->unit, MCM_TABLE_DIRECTORY, MCM_DIRECTORY, entry, cause, GPC_NONE);
 }

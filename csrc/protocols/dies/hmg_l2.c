@@ -250,7 +250,7 @@ const gpc_controller_type_t hmg_l2 = {
     .tables = {&lines, &unit_table, &hmg_directory},
     .arrays = {{.name = "tags", .line = gpc_writer_line_described, .has_data = true}},
     .parts = {{.name = "directory", .entry = hmg_directory_entry_described, .capacity = entries, .may_rest = true}},
-    .object_of = {0, 0, HMG_DIRECTORY},
+    .object_of = {0, 0, MCM_DIRECTORY},
     .unit = hmg_l2_unit_described,
     .counters = counters,
     .route = route,

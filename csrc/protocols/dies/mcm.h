@@ -54,7 +54,8 @@ GPC_METADATA(flush, message, FLUSH_MESSAGE)
             {.name = "back", .star = true},                                                                            \
     }
 
-enum { MCM_TABLE_LINES, MCM_TABLE_UNIT };
+enum { MCM_TABLE_LINES, MCM_TABLE_UNIT, MCM_TABLE_DIRECTORY };
+enum { MCM_DIRECTORY }; /* part: the directory beside an L2 bank, of protocols that have one */
 
 #define MCM_L1_STATES(X) BASELINE_L1_STATES(X)
 #define MCM_L2_STATES(X)                                                                                               \
@@ -103,16 +104,19 @@ bool mcm_may_wait(const gpc_step_t *x);
  * with GPU homes also one of order relaxed or stronger, at the GPU home, unless its scope is sys. */
 bool mcm_is_near(const gpc_step_t *x);
 bool mcm_is_near_read(const gpc_step_t *x);
+/* Answers a read request from the line at its home. */
+GPC_MUST_CHECK int mcm_answer(gpc_step_t *x, gpc_index_t to, uint8_t type);
+/* The directory's entry of the key as the youngest one; if there is none, a new one in the first state, for which the
+ * oldest takes an EVICT where there is no room. */
+gpc_index_t mcm_youngest(gpc_controller_t *unit, gpc_address_t key, int *status);
 GPC_DECLARE_ACTION(mcm_act_answer_line);
 GPC_DECLARE_ACTION(mcm_act_answer_lines);
 GPC_DECLARE_ACTION(mcm_act_store);
 GPC_DECLARE_ACTION(mcm_act_atomic);
 GPC_DECLARE_ACTION(mcm_act_near_get);
 GPC_DECLARE_ACTION(mcm_act_take_line);
-GPC_DECLARE_ACTION(mcm_act_answer_lines);
 GPC_DECLARE_ACTION(mcm_act_pass_line);
 GPC_DECLARE_ACTION(mcm_act_pass);
-GPC_DECLARE_ACTION(mcm_act_take_line);
 
 /* L1: requests to the bank of the core's die, which has the line or is near it; its die, of which lines banks are near
  * (mcm_l1.c). */
@@ -133,5 +137,7 @@ GPC_MUST_CHECK int mcm_before(gpc_controller_t *l1, uint16_t warp, const gpc_acc
 GPC_MUST_CHECK int mcm_barrier(gpc_controller_t *l1, uint16_t warp, gpc_cycle_t *until);
 GPC_MUST_CHECK int mcm_drop_l1(gpc_controller_t *l1, uint16_t warp, uint8_t scope); /* an acquire that drops the L1 */
 GPC_MUST_CHECK int flush_release(gpc_controller_t *l1, uint16_t warp, uint8_t scope, gpc_cycle_t *until);
+GPC_MUST_CHECK int lrm_before(gpc_controller_t *l1, uint16_t warp, const gpc_access_t *access, gpc_cycle_t *until);
+GPC_MUST_CHECK int lrm_acquire(gpc_controller_t *l1, uint16_t warp, uint8_t scope);
 
 #endif

@@ -27,7 +27,8 @@ BASELINE_L1_EVENTS(BASELINE_SAME)
 GPC_METADATA(l1, unit, L1_UNIT)
 #define L1_WARP(FIELD)                                                                                                 \
     FIELD(PLAIN, uint8_t, rounds) /* that its last acquire awaits: 0 to 2 */                                           \
-    FIELD(PLAIN, uint8_t, meets)  /* it releases or completes a barrier: 1 + the rounds that this awaits; 0: neither */
+    FIELD(PLAIN, uint8_t, meets)  /* it releases or completes a barrier: 1 + the rounds that this awaits; 0: neither */ \
+    FIELD(PLAIN, uint8_t, names)  /* LRM: its acquire is an access, which names a variable */
 GPC_METADATA(l1, warp, L1_WARP)
 /* SYS: of scope sys, where it differs (mcm_has_gpu_homes). */
 enum { ACQUIRE = 1, ACQUIRE_SYS = 2, RELEASE = 4, RELEASE_GPU = 8, RELEASE_SYS = 16 };
@@ -369,4 +370,21 @@ cpelide_l1_cross(gpc_controller_t *l1, bool drops, bool flushes)
     GPC_TRY(flushes ? gpc_controller_order(l1, MCM_TABLE_UNIT, GPC_MSG_RELEASE, 0, GPC_SCOPE_GPU) : GPC_OK);
     *l1_warp(l1, 0) = (l1_warp_t){0}; /* no warp waits for the rounds: the launch begins behind them */
     return GPC_OK;
+}
+
+int
+lrm_before(gpc_controller_t *l1, uint16_t warp, const gpc_access_t *access, gpc_cycle_t *until)
+{
+    bool acquires = access->order == GPC_ORDER_ACQUIRE || access->order >= GPC_ORDER_ACQ_REL;
+    l1_warp(l1, warp)->names = acquires && access->kind != GPC_ACCESS_STORE;
+    return mcm_before(l1, warp, access, until);
+}
+
+/* What the variable's home has found out, the near L2 has done before it passed the answer on. */
+int
+lrm_acquire(gpc_controller_t *l1, uint16_t warp, uint8_t scope)
+{
+    bool names = l1_warp(l1, warp)->names;
+    l1_warp(l1, warp)->names = 0;
+    return names ? mcm_drop_l1(l1, warp, scope) : mcm_acquire(l1, warp, scope);
 }

@@ -52,6 +52,22 @@ next_of(const gpc_step_t *x)
     return gpu_home == x->unit->node ? gpc_home_of(x->unit, x->line) : gpu_home;
 }
 
+gpc_index_t
+mcm_youngest(gpc_controller_t *unit, gpc_address_t key, int *status)
+{
+    gpc_part_t *part = &unit->parts[MCM_DIRECTORY];
+    gpc_index_t entry = gpc_part_find(part, key);
+    if (entry != GPC_NONE) {
+        gpc_part_renew(part, entry);
+        return entry;
+    }
+    if (part->order->count == part->pool.capacity) {
+        *status = gpc_controller_entry(unit, MCM_TABLE_DIRECTORY, MCM_DIRECTORY, gpc_part_first(part), GPC_MSG_EVICT,
+                                       GPC_NONE);
+    }
+    return gpc_part_take(part, key);
+}
+
 bool
 mcm_may_wait(const gpc_step_t *x)
 {
@@ -128,8 +144,8 @@ destination_of(const gpc_controller_t *unit, const gpc_msg_t *asked)
                                           : asked->requester;
 }
 
-static int
-answer(gpc_step_t *x, gpc_index_t to, uint8_t type)
+int
+mcm_answer(gpc_step_t *x, gpc_index_t to, uint8_t type)
 {
     const gpc_msg_t *asked = gpc_msg_at(x->unit->messages, to);
     gpc_node_t destination = destination_of(x->unit, asked);
@@ -149,12 +165,12 @@ answer_writer(gpc_step_t *x, uint8_t type)
 GPC_SHARED_ACTION(mcm_act_answer_line, "send DATA to the core, or NEAR_DATA to a near L2")
 {
     gpc_count(x, load_hits);
-    return answer(x, x->message, MCM_DATA);
+    return mcm_answer(x, x->message, MCM_DATA);
 }
 
 GPC_SHARED_ACTION(mcm_act_answer_lines, "send DATA or NEAR_DATA to all pending loads")
 {
-    return gpc_answer_pending(x, MCM_DATA, answer);
+    return gpc_answer_pending(x, MCM_DATA, mcm_answer);
 }
 
 GPC_SHARED_ACTION(mcm_act_store, "write the store's words, send ACK to the core")

@@ -107,6 +107,38 @@ GPC_ACTION(act_acquire_of_gpu, "send DROP as for scope gpu")
     return mutant_base_act(x, "ask");
 }
 
+/* ---- lrm --------------------------------------------------------------------------------------------------------- */
+
+GPC_ACTION(act_pass_at_once, "pass an answer that drops nothing on at once, whatever drop is in progress")
+{
+    if (mutant_message_field(x, x->msg, "drops")) {
+        return mutant_base_act(x, "pass_back");
+    }
+    bool load = mutant_cause_is(x, "BACK_DATA"), store = mutant_cause_is(x, "BACK_ACK");
+    x->kept = true;
+    x->msg->source = x->unit->node;
+    x->msg->type = mutant_type(x, load ? "DATA" : store ? "ACK" : "ATOMIC_DATA");
+    x->msg->destination = x->msg->requester;
+    x->msg->ready = 0;
+    return gpc_send(x, x->msg);
+}
+
+GPC_ACTION(act_pass_before, "pass every answer on at once; the other banks drop later")
+{
+    GPC_TRY(mutant_base_act(x, "pass_back"));
+    uint32_t *awaited = mutant_field(x, x->unit->type->unit, x->unit->unit_fields, "awaited");
+    bool waits = *awaited != 0;
+    *awaited = waits;
+    return waits ? mutant_base_act(x, "count_down") : GPC_OK;
+}
+
+GPC_ACTION(act_serve_later, "pass the answer on at the end of the drop in progress")
+{
+    uint32_t *served = mutant_field(x, x->unit->type->unit, x->unit->unit_fields, "served");
+    *served += *served != 0;
+    return mutant_base_act(x, "pass_back");
+}
+
 /* ---- ideal-dies -------------------------------------------------------------------------------------------------- */
 
 GPC_ACTION(act_take_as_sent, "take the words that the home has sent")
@@ -247,6 +279,35 @@ PLANTED(dies) = {
         NULL, DROP("L2", "GP", "DROP_GPU", "release_way"), STAY("L2", "GP", "DROP_GPU")),
     BUG("sw-hier!gpu-acquire-keeps-lines", "an acquire of scope gpu keeps near lines", NULL,
         DROP("L2.acquires", "ON", "DROP", "drop_near")),
+
+    BUG("lrm!acquire-keeps-copies", "an acquire drops nothing of the L1, and a fence sends no DROP", NULL,
+        WITH(order.acquire, NULL)),
+    BUG("lrm!fence-keeps-lines", "an L2 answers a fence's DROP and keeps the other dies' lines", NULL,
+        DROP("L2.drops", "ON", "DROP", "drop_near")),
+    BUG("lrm!fence-does-not-wait", "loads behind a fence do not wait for DROPPED", NULL, WITH(order.before, NULL)),
+    BUG("lrm!barrier-does-not-wait", "a barrier does not wait for the fences of its core", NULL,
+        WITH(order.barrier, NULL), WITH(order.barrier_releases, false)),
+    BUG("lrm!new-owner-keeps-lines", "a die that takes a variable over from another one drops nothing", NULL,
+        DROP("L2.directory", "O", "SYNC", "need_drop")),
+    BUG("lrm!first-owner-keeps-lines", "a die whose variable has no entry drops nothing", NULL,
+        DROP("L2.directory", "I", "SYNC", "need_drop")),
+    BUG("lrm!owner-stays", "a die that takes a variable over drops, and does not become the owner", NULL,
+        DROP("L2.directory", "O", "SYNC", "own")),
+    BUG("lrm!owner-survives-store", "a relaxed store or atomic of another die leaves the owner", NULL,
+        STAY("L2.directory", "O", "WRITE")),
+    BUG("lrm!other-banks-keep-lines", "the other banks of a die keep the other dies' lines", NULL,
+        DROP("L2.drops", "ON", "DROP_DIE", "drop_near")),
+    BUG("lrm!other-banks-not-awaited", "an answer passes before the other banks of the die have dropped", NULL,
+        REPLACE("L2.drops", "ON", "BACK", "pass_back", act_pass_before), DROP("L2.drops", "ON", "DROPPED", "count_down")),
+    BUG("lrm!answer-passes-drop", "an answer to the owner does not wait for the drop that made its die the owner", NULL,
+        REPLACE("L2.drops", "ON", "BACK", "pass_back", act_pass_at_once)),
+    BUG("lrm!drop-joined", "an answer that drops shares the drop in progress, whatever lines have come since", NULL,
+        REPLACE("L2.drops", "ON", "BACK", "pass_back", act_serve_later)),
+    BUG("lrm!back-unordered", "the answers that go by near L2s are declared unordered", NULL, UNORDERED("back")),
+    BUG("lrm!between-unordered", "what a near L2 passes on is declared unordered", NULL, UNORDERED("between")),
+    BUG("lrm!late-line-kept", "a near line is kept that was on its way when its die dropped", NULL,
+        DROP("L2", "NP", "DROP", "release_way"), STAY("L2", "NP", "DROP")),
+    BUG("lrm!near-line-survives-store", "a near line stays when a store passes", NULL, STAY("L2", "N", "NEAR_OTHER")),
 
     BUG("ideal-dies!near-line-stays", "a hit in a near L2 returns the words of the last one that renewed the line",
         NULL, DROP("L2", "N", "NEAR_LOAD", "renew")),

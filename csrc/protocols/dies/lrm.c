@@ -1,0 +1,41 @@
+/* lrm.c: LRM, lazy release consistency of dies: acquires and releases drop what the die's L2 has of other dies where
+ * their variable comes from another die.
+ *
+ * Paper    LRM-GPU, HPCA 2026, section III-B and table I; its L2s beside the home write through (table III).
+ * Inferred what lrm_l2.c and lrm_directory.c say. A fence names no variable: it drops, as under MCM. A kernel begins
+ *          with near lines dropped, as under MCM; owners remain, since their dies have then nothing old. */
+#include "protocols/dies/lrm.h"
+
+enum { MCM_L1_STATES(GPC_FSM_STATE_ENUM_) };
+enum { LRM_L2_STATES(GPC_FSM_STATE_ENUM_) };
+
+static const gpc_watched_t watched = {.promise = GPC_PROMISE_ACQUIRED,
+                                      .by_variable = true,
+                                      .readable = 1u << L1_V,
+                                      .copies = 1u << L1_V | 1u << L1_IV,
+                                      .bank_is_whole = true,
+                                      .near = 1u << L2_N | 1u << L2_NP};
+
+const gpc_protocol_t gpc_protocol_lrm = {
+    .id = "lrm",
+    .name = "LRM",
+    .paper = "LRM-GPU, HPCA 2026",
+    .family = "coherence of dies",
+    .text = "mcm whose acquires and releases drop near lines only where their variable comes from another die",
+    .model = {[GPC_RULE_RC] = "RCc"},
+    .standard_rule = GPC_RULE_RC,
+    .controllers = {&mcm_l1, &lrm_l2},
+    GPC_MESSAGES_OF(LRM),
+    .message = lrm_message_described,
+    .networks = LRM_NETWORKS,
+    .options = LRM_OPTIONS,
+    .order = {.before = lrm_before,
+              .acquire = lrm_acquire,
+              .barrier = mcm_barrier,
+              .keeps_own = true,
+              .barrier_releases = true},
+    .declared = {.weak_outcomes = "SB MP"},
+    .explored = {.dies = 2},
+    .host_write = gpc_host_write, /* as MCM */
+    .watched = &watched,
+};
