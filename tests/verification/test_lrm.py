@@ -65,7 +65,7 @@ def test_acquires_of_the_owner_leave_near_lines() -> None:
     assert reads("mcm")[0] == 8
     lines, counted = reads("lrm")
     assert lines == 2  # the first acquire drops: no die owns the variable
-    assert (counted.sync_moved, counted.sync_local, counted.die_drops) == (1, 7, 1)
+    assert (counted.sync_moved, counted.sync_local) == (1, 7)
 
 
 def test_a_relaxed_store_of_another_die_takes_the_owner_away() -> None:
@@ -92,7 +92,7 @@ def test_the_directory_has_sixteen_variables_a_die_by_default() -> None:
 def test_on_one_die_it_is_mcm(workload: str) -> None:
     lrm, mcm = (gpucoh.run(workload, protocol=one, scale="tiny").stats for one in ("lrm", "mcm"))
     assert lrm.cycles == mcm.cycles
-    assert {name: lrm.traffic[name] for name in mcm.traffic} == mcm.traffic
+    assert lrm.traffic == mcm.traffic
 
 
 WORKLOADS = ("bfs", "cl", "dlb", "fg-share", "spm_g", "stn", "uts", "sr")
@@ -115,7 +115,7 @@ def test_a_workload_is_right_on_dies(workload: str, machine: str) -> None:
 
 @pytest.mark.parametrize(
     ("bug", "workload"),
-    [("new-owner-keeps-lines", "fg-share"), ("other-banks-keep-lines", "stn")],
+    [("new-owner-keeps-lines", "fg-share"), ("answer-forgotten", "stn")],
 )
 def test_a_monitor_catches_a_planted_bug(mutant_gpucoh: gpucoh, bug: str, workload: str) -> None:
     with pytest.raises(mutant_gpucoh.SimulationError, match="a load returns a value it may"):
