@@ -30,6 +30,7 @@ TESTS = {
         "verification/test_flush.py",
         "verification/test_ideal_dies.py",
         "verification/test_hmg.py",
+        "verification/test_lrm.py",
     ),
     "invalidation": ("validation/test_recalls.py",),
 }
