@@ -37,6 +37,7 @@ help:
 	@echo "make bench    speed of the simulator; host instructions against the stored baseline"
 	@echo "make fidelity  measure the tables of docs/fidelity/PAPER.md (PAPER=tc|rcc|denovo|stc|qr SCALE=small|paper); an interrupted run continues"
 	@echo "make study    the part of the study that CI repeats, compared with its stored tables (a minute); study-run the whole, study-page its page"
+	@echo "make dies     the comparison of protocols of dies, and its page (docs/dies.md)"
 	@echo "make notebooks  execute every notebook with small inputs and store what it shows"
 	@echo "make site     the documentation as a site in build/site/html, with its links checked, and pages opened in Chromium if there is one"
 	@echo "make check-notebooks  execute them, and compare the texts with the stored ones"
@@ -264,6 +265,13 @@ study-run: develop $(BUILD)/.run
 
 study-page: develop $(BUILD)/.run
 	$(BIN)/python tools/study_page.py $(STUDY_STORE)
+
+# The comparison of protocols of dies: runs what DIES_STORE lacks, and writes docs/dies.md.
+DIES_STORE ?= build/dies.parquet
+.PHONY: dies
+dies: develop $(BUILD)/.run
+	$(BIN)/gpucoh study studies/dies.toml --store $(DIES_STORE) --jobs $(or $(JOBS),2)
+	$(BIN)/python tools/dies_page.py $(DIES_STORE)
 
 # Every notebook of notebooks/ with inputs of the scale tiny; the outputs are stored in it, or compared.
 .PHONY: notebooks check-notebooks

@@ -16,13 +16,14 @@ import functools
 import itertools
 import re
 import tomllib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import generated
 import numpy as np
 import tomli_w
+from generated import Maker
 from real_bugs import coherent
 
 import gpucoh
@@ -66,11 +67,13 @@ ENDS = ("wrong", "hangs", "bounded")
 OPTIONS = {"rcc-sc": "rcc-sc[polls=0]", "rcc-wo": "rcc-wo[polls=0]"}
 
 Row = dict[str, Any]
+Finder = Callable[[Row, Sequence[str]], None]  # notes in a row what it finds under these protocols
 
-# Two blocks on two GPUs: the program, as gpucoh.verify.programs writes it, and what its load of x (of the word of two,
-# of both words) must not read. {store} and {load} are the row's, of the flag y.
+# Two blocks on two GPUs, in "tile" on two dies: the program, as gpucoh.verify.programs writes it, and what its load of
+# x (of the word of two, of both words) must not read. {store} and {load} are the row's, of the flag y.
 MODELS = {
     "start": ("0: st x 1; {fence}{store} y 1 | 1@1: {load} y 1; {fence}ld x", (0,)),
+    "tile": ("0: st x 1; {fence}{store} y 1 | 1: {load} y 1; {fence}ld x", (0,)),
     "end": ("0: ld x; st z r0; {store} y 1 | 1@1: {load} y 1; st x 1", (1,)),
     "no end": ("0: st x 1; {store} y 1; st x 2 | 1@1: {load} y 1; ld x", (0, 2)),
     "two buffers": ("0: st x 1; {store} y 1; st z 2 | 1@1: {load} y 1; ld x", (0, 2)),
@@ -80,9 +83,9 @@ MODELS = {
 }  # fmt: skip
 
 
-def read_rows() -> list[Row]:
+def read_rows(facts: Path = FACTS) -> list[Row]:
     """The rows, in the page's order."""
-    rows: list[Row] = tomllib.loads(FACTS.read_text(encoding="utf-8"))["row"]
+    rows: list[Row] = tomllib.loads(facts.read_text(encoding="utf-8"))["row"]
     return rows
 
 
@@ -210,7 +213,7 @@ def run_row(row: Row, names: Sequence[str]) -> None:
         for machine in machines:
             case = f"{form or 'LOW_LATENCY'} {machine}"
             ends = {name: ran(row, form, name, machine) for name in names}
-            noted[case] = _grouped(_ungrouped(noted.get(case, {})) | ends)
+            noted[case] = grouped(ungrouped(noted.get(case, {})) | ends)
     row["check"] = {
         form or "LOW_LATENCY": ran(row, form, CHECKED_UNDER, CHECKED_ON, check=True)
         for form in dict(COLUMNS[row.get("program", "all_reduce")].values())
@@ -223,36 +226,34 @@ def explore_row(row: Row, names: Sequence[str]) -> None:
     if (promise := promised(row)) is not None:
         row["ptx"] = promise
         ends = {name: explored(row, name) for name in names}
-        row["explored"] = _grouped(_ungrouped(row.get("explored", {})) | ends)
+        row["explored"] = grouped(ungrouped(row.get("explored", {})) | ends)
         print(row["what"], row["explored"], flush=True)
 
 
-def _grouped(ends: dict[str, str]) -> dict[str, str]:
+def grouped(ends: dict[str, str]) -> dict[str, str]:
     bad = dict.fromkeys(end for end in ends.values() if end != "right")
     return {end: " ".join(name for name in ends if ends[name] == end) for end in bad}
 
 
-def _ungrouped(found: dict[str, str]) -> dict[str, str]:
+def ungrouped(found: dict[str, str]) -> dict[str, str]:
     """How each protocol ends, in their order."""
     bad = {name: end for end, names in found.items() for name in names.split()}
     return {name: bad.get(name, "right") for name in coherent()}
 
 
-def find(
-    wanted: list[str], names: Sequence[str], parts: Sequence[Callable[[Row, Sequence[str]], None]]
-) -> int:
+def find(facts: Path, wanted: list[str], names: Sequence[str], parts: Sequence[Finder]) -> int:
     """Do these parts for the rows under these protocols, and note what is found."""
-    rows = read_rows()
+    rows = read_rows(facts)
     if unknown := set(wanted) - {row["what"] for row in rows}:
-        print(f"unknown row {min(unknown)!r}: {FACTS.name} has the known ones")
+        print(f"unknown row {min(unknown)!r}: {facts.name} has the known ones")
         return 2
     for row, part in itertools.product(rows, parts):
         if not wanted or row["what"] in wanted:
             part(row, names)
     comments = [
-        line for line in FACTS.read_text(encoding="utf-8").splitlines() if line.startswith("#")
+        line for line in facts.read_text(encoding="utf-8").splitlines() if line.startswith("#")
     ]
-    FACTS.write_text("\n".join(comments) + "\n\n" + tomli_w.dumps({"row": rows}), encoding="utf-8")
+    facts.write_text("\n".join(comments) + "\n\n" + tomli_w.dumps({"row": rows}), encoding="utf-8")
     return 0
 
 
@@ -269,7 +270,7 @@ def _those(names: Sequence[str]) -> str:
     return ("all but " if few is rest else "") + ", ".join(f"`{name}`" for name in text.split())
 
 
-def _ends(found: dict[str, str]) -> str:
+def ends_of(found: dict[str, str]) -> str:
     return "; ".join(f"{end}: {_those(names.split())}" for end, names in found.items()) or "right"
 
 
@@ -280,7 +281,7 @@ def _of_form(row: Row, form: str, machines: Sequence[str]) -> str:
         for end, names in row["ran"][f"{form or 'LOW_LATENCY'} {machine}"].items():
             known = {*ends.get(end, "").split(), *names.split()}
             ends[end] = " ".join(name for name in coherent() if name in known)
-    return _ends(ends)
+    return ends_of(ends)
 
 
 def _checked(ends: dict[str, str]) -> str:
@@ -308,7 +309,7 @@ def table_of(program: str) -> str:
         if row.get("program", "all_reduce") != program:
             continue
         promise = "" if "ptx" not in row else "yes" if row["ptx"] else "no"
-        seen = "no model" if "explored" not in row else _ends(row["explored"])
+        seen = "no model" if "explored" not in row else ends_of(row["explored"])
         checked = _checked(row["check"])
         cells = [row["what"], promise, seen, checked]
         cells += [_of_form(row, form, machines) for form, machines in columns.values()]
@@ -321,8 +322,9 @@ PARTS = {
 }  # fmt: skip
 
 
-def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+def command(text: str, facts: Path, run: Finder, page: Path, parts: Mapping[str, Maker]) -> int:
+    """The command line of a tool that finds the rows of a file of facts, and writes a page with them."""
+    parser = argparse.ArgumentParser(description=text.splitlines()[0])
     parser.add_argument("--run", action="store_true")
     parser.add_argument("--explore", action="store_true")
     parser.add_argument("--docs", action="store_true")
@@ -332,11 +334,17 @@ def main() -> int:
     names = given.protocols.split(",") if given.protocols else coherent()
     if unknown := set(names) - set(coherent()):
         parser.error(f"{min(unknown)!r} is no protocol with a memory model")
-    parts = [part for part, asked in ((run_row, given.run), (explore_row, given.explore)) if asked]
-    status = find(given.what, names, parts) if parts else 0
+    finders = [
+        finder for finder, asked in ((run, given.run), (explore_row, given.explore)) if asked
+    ]
+    status = find(facts, given.what, names, finders) if finders else 0
     if given.docs:
-        generated.rewrite_named(PAGE, PARTS)
+        generated.rewrite_named(page, parts)
     return status
+
+
+def main() -> int:
+    return command(__doc__, FACTS, run_row, PAGE, PARTS)
 
 
 if __name__ == "__main__":

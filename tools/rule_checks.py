@@ -28,6 +28,7 @@ TESTS = {
     "dies": (
         "verification/test_mcm.py",
         "verification/test_flush.py",
+        "verification/test_cpelide.py",
         "verification/test_ideal_dies.py",
         "verification/test_hmg.py",
         "verification/test_lrm.py",

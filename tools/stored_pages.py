@@ -15,7 +15,9 @@ from pathlib import Path
 
 import all_reduce
 import correlation
+import dies_page
 import fidelity
+import flags
 import generated
 import real_bugs
 import study_page
@@ -42,8 +44,10 @@ def stored() -> Iterator[tuple[Path, Mapping[str, Maker], str]]:
     yield fidelity.OVERVIEW, overview, "make fidelity"
     yield real_bugs.PAGE, {"real bugs": real_bugs.table}, "python tools/real_bugs.py --docs"
     yield all_reduce.PAGE, all_reduce.PARTS, "python tools/all_reduce.py --docs"
+    yield flags.PAGE, flags.PARTS, "python tools/flags.py --docs"
     yield correlation.PAGE, correlation.PARTS, "python tools/correlation.py --page"
     yield study_page.PAGE, study_page.tree().parts(), "make study-page"
+    yield dies_page.PAGE, dies_page.tree().parts(), "make dies"
     faults = {time_faults.PART: time_faults.stored}
     yield time_faults.PAGE, faults, "python tools/time_faults.py --page"
 

@@ -63,12 +63,15 @@ _WHAT = (
 )
 
 
-def compact(rows: pd.DataFrame, path: Path) -> None:
-    """Write what the tables need, small: amounts of energy with 12 bits, reasons with 60 characters."""
+def compact(rows: pd.DataFrame, path: Path, more: tuple[str, ...] = ()) -> None:
+    """Write what the tables need, small: amounts of energy with 12 bits, reasons with 60 characters.
+
+    ``more`` has the beginnings of further columns.
+    """
     names = [
         str(name)
         for name in rows
-        if name in _WHAT or str(name).startswith(("flits_", TERM, "share_"))
+        if name in _WHAT or str(name).startswith(("flits_", TERM, "share_", *more))
     ]
     out = rows.loc[rows["matrix"].fillna("").ne(""), names].copy()
     out["where"] = out["where"].fillna("").str.slice(0, 60)

@@ -93,14 +93,21 @@ gpc_accepted_waits(const gpc_accepted_t *self, uint64_t reader)
     return false;
 }
 
+gpc_index_t
+gpc_accepted_with(const gpc_accepted_t *self, const gpc_controller_t *unit, const gpc_msg_t *write, uint32_t word)
+{
+    gpc_index_t i = gpc_accepted_first(self, gpc_accepted_place(unit, write->requester), write->line + 4 * word);
+    while (i != GPC_NONE && self->stores[i].value != write->data[word]) {
+        i = gpc_accepted_next(self, i);
+    }
+    return i;
+}
+
 int
 gpc_accepted_find(const gpc_accepted_t *self, gpc_controller_t *unit, const gpc_msg_t *write, uint32_t word,
                   gpc_index_t *i)
 {
-    *i = gpc_accepted_first(self, gpc_accepted_place(unit, write->requester), write->line + 4 * word);
-    while (*i != GPC_NONE && self->stores[*i].value != write->data[word]) {
-        *i = gpc_accepted_next(self, *i);
-    }
+    *i = gpc_accepted_with(self, unit, write, word);
     if (*i != GPC_NONE) {
         return GPC_OK;
     }

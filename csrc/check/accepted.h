@@ -53,6 +53,9 @@ gpc_index_t gpc_accepted_next(const gpc_accepted_t *self, gpc_index_t i);
  * value. */
 GPC_MUST_CHECK int gpc_accepted_find(const gpc_accepted_t *self, gpc_controller_t *unit, const gpc_msg_t *write,
                                      uint32_t word, gpc_index_t *i);
+/* The same; GPC_NONE: there is none. */
+gpc_index_t gpc_accepted_with(const gpc_accepted_t *self, const gpc_controller_t *unit, const gpc_msg_t *write,
+                              uint32_t word);
 /* Store i and all older ones of its place and word are performed. */
 void gpc_accepted_perform(gpc_accepted_t *self, gpc_index_t i);
 /* Checks that every accepted store has been performed; the error names the oldest store of a bucket. */

@@ -12,6 +12,7 @@
 #include "base/failure.h"
 #include "base/machine.h"
 #include "base/rules.h"
+#include "controller/boundary.h"
 #include "controller/declared.h"
 #include "controller/explored.h"
 #include "controller/fsm.h"
@@ -19,7 +20,6 @@
 #include "controller/position.h"
 #include "controller/watched.h"
 
-typedef struct gpc_controller gpc_controller_t;
 typedef struct gpc_protocol gpc_protocol_t;
 
 #define GPC_TRAFFIC_CLASSES(X)                                                                                         \
@@ -202,7 +202,7 @@ typedef struct {
 } gpc_controller_type_t;
 
 /* The controllers that the host's accesses to a line and a protocol's own monitor concern. */
-typedef struct {
+typedef struct gpc_units {
     gpc_controller_t *const *cores; /* [num_cores]: those at core position */
     uint32_t num_cores;
     gpc_controller_t *bank;                   /* the home of the line; NULL: the step concerned no line */
@@ -313,6 +313,10 @@ struct gpc_protocol {
      * already reached memory. NULL: gpc_host_read, gpc_host_write_alone (host.h). */
     int (*host_read)(const gpc_units_t *units, gpc_address_t line, gpc_mask_t mask, uint32_t *words);
     int (*host_write)(const gpc_units_t *units, gpc_address_t line, gpc_mask_t mask, const uint32_t *words);
+    /* Called before a launch with time, with nothing in flight; may send messages, or have controllers take causes. The
+     * launch latency, then KERNEL_BEGIN and the blocks, follow when nothing is in flight again. NULL: nothing is
+     * done. */
+    int (*boundary)(const gpc_boundary_t *boundary);
     bool host_takes_line; /* before host_write, memory is given what host_read says of the line's other words */
     const gpc_instant_filter_t *instant_filter;
 

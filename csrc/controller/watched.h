@@ -5,6 +5,7 @@
 #include "base/types.h"
 
 typedef struct gpc_controller gpc_controller_t;
+typedef struct gpc_units gpc_units_t;
 
 /* What a load may return. */
 #define GPC_PROMISES(X)                                                                                                  \
@@ -40,9 +41,12 @@ typedef struct {
     /* ACQUIRED, and only acquires of variables that come from another die end near lines: what counts of an acquire that
      * is an access is another die's last write to its variable, or what counted for an earlier one of its die. */
     bool by_variable;
-    bool bank_is_whole;  /* a line at the bank contains every performed write */
-    uint32_t near;       /* bit s: in state s of the bank's table 0, another bank than the home has the line */
-    bool near_accepts;   /* such a bank accepts stores, which its die may read, and the home performs them later */
+    bool bank_is_whole; /* a line at the bank contains every performed write */
+    uint32_t near;      /* bit s: in state s of the bank's table 0, another bank than the home has the line */
+    bool near_accepts;  /* such a bank accepts stores, which its die may read, and the home performs them later */
+    /* What such a bank has accepted counts as performed when the launch ends (gpc_note_drained), and comes to the home
+     * later: these words of the line, which the home lacks. NULL: none. */
+    gpc_mask_t (*near_ahead)(const gpc_units_t *units, gpc_address_t line);
     uint32_t bank_words; /* else, bit s of the bank's table 0: a line, or over words a word, in state s does */
     /* The last cycle in which a copy may be read, and the end of the latest lease of the line that the bank knows (0:
      * none). LOGICAL: both in logical time. NULL: those that the controllers' types declare (lease.h), else copies do

@@ -16,6 +16,7 @@
 #include "base/message.h"
 #include "base/observe.h"
 #include "base/text.h"
+#include "controller/boundary.h"
 #include "core/launch.h"
 #include "fabric/memory.h"
 
@@ -191,6 +192,10 @@ void gpc_cores_drop_added(gpc_cores_t *self);
 const gpc_launch_t *gpc_cores_launched(const gpc_cores_t *self);
 /* Copies the launch and places the first blocks at cycle `at`. */
 GPC_MUST_CHECK int gpc_cores_launch(gpc_cores_t *self, const gpc_launch_t *launch, gpc_cycle_t at);
+/* The same of the added kernels, which the cores have waited for since cycle `from`. */
+GPC_MUST_CHECK int gpc_cores_begin(gpc_cores_t *self, gpc_cycle_t from, gpc_cycle_t at);
+/* What the added kernels may access, and the dies that may run their blocks. */
+void gpc_cores_add_uses(const gpc_cores_t *self, gpc_boundary_t *out);
 /* What a core's cycle leaves. */
 typedef struct {
     gpc_cycle_t next; /* the cycle of its next event, which the caller schedules; or GPC_NEVER */

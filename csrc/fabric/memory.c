@@ -327,6 +327,18 @@ gpc_memory_covers(const gpc_memory_t *self, gpc_address_t address, uint64_t word
     return offset <= bytes && words <= (bytes - offset) / 4;
 }
 
+bool
+gpc_memory_around(const gpc_memory_t *self, gpc_address_t address, gpc_address_t *begin, uint64_t *words)
+{
+    size_t i = allocations_up_to(self, address);
+    if (i == 0 || !gpc_memory_covers(self, address, 1)) {
+        return false;
+    }
+    *begin = self->allocations[i - 1].address;
+    *words = self->allocations[i - 1].words;
+    return true;
+}
+
 /* ---- reading and writing ----------------------------------------------------------------------------------------- */
 
 void

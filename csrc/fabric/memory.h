@@ -26,6 +26,9 @@ GPC_MUST_CHECK int gpc_memory_release(gpc_memory_t *self,
 /* Whether [address, address + 4 * words) is inside one live allocation. */
 bool gpc_memory_covers(const gpc_memory_t *self, gpc_address_t address, uint64_t words);
 
+/* The live allocation that the address is in; false: there is none. */
+bool gpc_memory_around(const gpc_memory_t *self, gpc_address_t address, gpc_address_t *begin, uint64_t *words);
+
 /* The i-th live allocation by address; false if there are fewer. */
 bool gpc_memory_allocation(gpc_memory_t *self, size_t i, gpc_address_t *address, uint64_t *words);
 

@@ -330,6 +330,7 @@ learn_line(const host_access_t *access, gpc_address_t line, gpc_mask_t mask)
     uint32_t words = gpu->machine.line_bytes / 4, data[GPC_MAX_LINE_WORDS] = {0};
     const host_access_t one = {gpu, line, words, data};
     GPC_TRY(read_line(&one, line, mask));
+    GPC_TRY(gpc_monitor_note_ahead(gpu->checks.monitor, line));
     return gpc_monitor_host_wrote(gpu->checks.monitor, line, words, data);
 }
 

@@ -1,7 +1,7 @@
-/* parts.h: the internals of gpc_gpu_t, for the files of machine/: gpu.c (construction), run.c (launching and running),
- * hang.c (launches without progress), host.c (memory and snapshots), cpu_cache.c (what it leaves in the CPU's cache),
- * serving.c (serves controllers: their inputs, and what they send), waiting.c (what waits for room or for a pipeline),
- * ports.c (the ports that controllers call, and timers), checks.c
+/* parts.h: the internals of gpc_gpu_t, for the files of machine/: gpu.c (construction), launch.c (launching), run.c
+ * (running), hang.c (launches without progress), host.c (memory and snapshots), cpu_cache.c (what it leaves in the
+ * CPU's cache), serving.c (serves controllers: their inputs, and what they send), waiting.c (what waits for room or for
+ * a pipeline), ports.c (the ports that controllers call, and timers), checks.c
  * (monitors and race detector), work.c (the monitor of work without an event), report.c (conservation, printed state),
  * messages.c (the machine's own messages), trips.c (trips of releases), words.c (words that lines lack), crossing.c
  * (the halves of an L2, links of dies and GPUs), pages.c (accesses of pages), translation.c (their translation),
@@ -190,7 +190,8 @@ struct gpc_gpu {
     uint64_t budget;
     uint32_t check;
     uint32_t num_networks;
-    bool ends; /* the protocol handles KERNEL_END: a launch lasts until its effects are complete */
+    bool ends;                      /* the protocol handles KERNEL_END: a launch lasts until its effects are complete */
+    const gpc_boundary_t *boundary; /* of the launch that begins */
 
     gpc_homes_t homes; /* of lines */
     gpc_nodes_t nodes;
@@ -324,6 +325,8 @@ gpc_gpu_reaches(const gpc_gpu_t *gpu, gpc_node_t node, uint32_t channel)
 
 /* Between launches, clears the last failure and returns 0; else GPC_ERROR_STATE with a text that names `what`. */
 GPC_MUST_CHECK int gpc_gpu_refuse_while_running(gpc_gpu_t *gpu, const char *what);
+/* run.c: before a launch, what the protocol does then, until nothing is in flight. */
+GPC_MUST_CHECK int gpc_gpu_cross_boundary(gpc_gpu_t *gpu, const gpc_boundary_t *boundary);
 /* host.c: before a launch, gives memory's content to monitors that do not know it. */
 GPC_MUST_CHECK int gpc_gpu_tell_monitors_memory(gpc_gpu_t *gpu);
 

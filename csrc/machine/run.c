@@ -1,118 +1,9 @@
-/* run.c: launch, run and abort. */
+/* run.c: run and abort. */
 #include <string.h>
 
 #include "machine/windows.h"
 
-/* ---- launching and running --------------------------------------------------------------------------------------- */
-
-static gpc_tick_t
-common_edge(const gpc_gpu_t *gpu)
-{
-    gpc_tick_t tick = gpc_wheel_now(&gpu->wheel);
-    for (uint32_t i = 0; i < 1024; i++) { /* begin the launch at a common clock edge, if one is near */
-        gpc_tick_t edge = gpc_clock_edge(gpu->core_clock, tick);
-        tick = gpc_clock_edge(gpu->link_clocks[GPC_INTERCONNECT], edge);
-        for (uint32_t kind = 0; kind < gpu->nodes.num_kinds; kind++) {
-            tick = gpc_clock_edge(gpu->services[kind].clock, tick);
-        }
-        if (tick == edge) {
-            return edge;
-        }
-    }
-    return gpc_clock_edge(gpu->core_clock, gpc_wheel_now(&gpu->wheel));
-}
-
-static int
-kernel_begin(gpc_gpu_t *gpu)
-{
-    int status = GPC_OK;
-    if (gpu->functional.on) {
-        return GPC_OK;
-    }
-    for (uint32_t node = 0; node < gpc_gpu_nodes(gpu) && status == GPC_OK; node++) {
-        gpu->queues[node].ended = false;
-        status = gpc_controller_launch(&gpu->controllers[node], GPC_MSG_KERNEL_BEGIN);
-    }
-    GPC_TRY(status);
-    return GPC_OBSERVE(&gpu->stream.tap, BEGAN, moment, gpc_gpu_hook_now(gpu));
-}
-
-/* Checks that every buffer is inside one allocation. */
-static int
-check_buffers(gpc_gpu_t *gpu, const gpc_launch_t *launch)
-{
-    for (uint32_t i = 0; i < launch->num_buffers; i++) {
-        const gpc_buffer_t *buffer = &launch->buffers[i];
-        if (!gpc_memory_covers(gpu->memory, buffer->address, gpc_buffer_words(buffer))) {
-            return gpc_fail(&gpu->failure, GPC_ERROR_ADDRESS,
-                            "launch: buffer '%s' of %llu words at 0x%llx: not inside one allocation",
-                            buffer->name ? buffer->name : "?", (unsigned long long) gpc_buffer_words(buffer),
-                            (unsigned long long) buffer->address);
-        }
-    }
-    return GPC_OK;
-}
-
-void
-gpc_gpu_drop_added(gpc_gpu_t *gpu)
-{
-    gpc_cores_drop_added(&gpu->cores);
-}
-
-int
-gpc_gpu_launch(gpc_gpu_t *gpu, const gpc_launch_t *launch)
-{
-    int status = gpc_gpu_refuse_while_running(gpu, "a launch");
-    if (status == GPC_OK) {
-        status = check_buffers(gpu, launch);
-    }
-    if (status == GPC_OK && launch->more) {
-        status = gpc_cores_add(&gpu->cores, launch);
-    }
-    if (status) {
-        gpc_gpu_drop_added(gpu);
-    }
-    if (status || launch->more) {
-        return status;
-    }
-    gpc_tick_t start = common_edge(gpu);
-    gpc_cycle_t cycle = start / gpu->core_clock.period;
-
-    gpu->state->caches_are_empty &= launch->functional;
-    status = launch->functional ? gpc_gpu_begin_functional(gpu) : gpc_gpu_tell_monitors_memory(gpu);
-    if (status == GPC_OK) {
-        status = gpc_cores_launch(&gpu->cores, launch, cycle + gpu->cores.machine->launch_latency);
-    }
-    if (status) {
-        gpc_gpu_drop_added(gpu);
-        gpc_cores_clear(&gpu->cores);
-        gpc_gpu_end_functional(gpu);
-        return gpc_fail(&gpu->failure, status, "%s", gpc_error_message(status));
-    }
-    for (uint32_t node = 0; node < gpc_gpu_nodes(gpu); node++) {
-        gpu->controllers[node].program_fences = gpc_program_fences(&gpc_cores_launched(&gpu->cores)->program);
-    }
-    gpu->state->running = true;
-    gpu->state->finished = false;
-    gpu->state->launched = start;
-    gpu->state->blocks_ended = 0;
-    gpu->state->budget_ends = gpu->budget > (GPC_NEVER - start) / gpu->core_clock.period
-                                  ? GPC_NEVER
-                                  : start + gpu->budget * gpu->core_clock.period;
-    gpu->state->launches++;
-    gpu->state->pauses_at = GPC_NEVER;
-    gpc_gpu_begin_work_monitor(gpu);
-    gpc_gpu_hang_begin(gpu);
-    status = kernel_begin(gpu);
-    if (status) {
-        if (gpu->failure.line != GPC_NEVER) {
-            gpc_gpu_add_line_state(gpu);
-        }
-        gpc_gpu_abort(gpu);
-        return gpc_fail(&gpu->failure, status, "%s", gpc_error_message(status));
-    }
-    return GPC_OK;
-}
+/* ---- running ----------------------------------------------------------------------------------------------------- */
 
 /* Any event but a core's cycle. */
 static inline int
@@ -438,21 +329,41 @@ forget_steps(gpc_gpu_t *gpu)
     return gpu->failure.code;
 }
 
-/* run_events, where failures without a status to return are caught. */
+/* Runs events, with failures without a status to return caught. */
 static int
-run_events_whole(gpc_gpu_t *gpu, uint64_t events)
+caught(gpc_gpu_t *gpu, int (*run)(gpc_gpu_t *gpu, uint64_t events), uint64_t events)
 {
     jmp_buf escape;
     int status;
 
     gpu->failure.escape = &escape;
     if (setjmp(escape) == 0) {
-        status = run_events(gpu, events);
+        status = run(gpu, events);
     } else {
         status = forget_steps(gpu);
     }
     gpu->failure.escape = NULL;
     return status;
+}
+
+static int
+settle(gpc_gpu_t *gpu, uint64_t events)
+{
+    gpc_event_t event;
+    int status = gpu->protocol->boundary(gpu->boundary);
+
+    for (; status == GPC_OK && gpc_wheel_take_listed(&gpu->wheel, &event); events++) {
+        status = handle(gpu, &event);
+    }
+    gpu->state->events += events;
+    return status;
+}
+
+int
+gpc_gpu_cross_boundary(gpc_gpu_t *gpu, const gpc_boundary_t *boundary)
+{
+    gpu->boundary = boundary;
+    return caught(gpu, settle, 0);
 }
 
 /* benchmarks/instructions.py profiles this function by name: link-time optimisation must not inline it. */
@@ -463,7 +374,7 @@ gpc_gpu_run(gpc_gpu_t *gpu, uint64_t events)
         gpc_failure_clear(&gpu->failure);
         return gpc_fail(&gpu->failure, GPC_ERROR_STATE, "no launch is running");
     }
-    int status = run_events_whole(gpu, events);
+    int status = caught(gpu, run_events, events);
     if (status != GPC_RUN_MORE) {
         gpc_gpu_hang_end(gpu);
     }

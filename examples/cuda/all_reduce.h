@@ -1,13 +1,5 @@
-// all_reduce.h: what all_reduce.cu and low_latency.cu share: accesses of any order, and the host's part.
-#include <cstdio>
-#include <cuda_runtime.h>
-
-#define TEXT_(x) #x
-#define TEXT(x) TEXT_(x)
-#define SET(ORDER, BITS, at, value)                                                                                    \
-    asm volatile("st." TEXT(ORDER) ".global." TEXT(BITS) " [%0], %1;" ::"l"(at), "l"((long long)(value)) : "memory")
-#define GET(ORDER, BITS, at, value)                                                                                    \
-    asm volatile("ld." TEXT(ORDER) ".global." TEXT(BITS) " %0, [%1];" : "=l"(value) : "l"(at) : "memory")
+// all_reduce.h: what all_reduce.cu and low_latency.cu share beside accesses.h: sizes, and the host's part.
+#include "accesses.h"
 
 enum { ROUNDS = 6, BLOCKS = 4, THREADS = 64, WORDS = BLOCKS * THREADS, MOST = 4, POLLS = 4000 };
 enum { u8 = 1, u32 = 4, u64 = 8 }; // bytes of a flag
@@ -18,22 +10,6 @@ struct Peers {
     Shared *of[MOST];
     int count;
 };
-
-struct Fault { // the first that a GPU finds: a wrong word (1), or a flag that does not come (2)
-    int kind, round, from, word;
-    unsigned is, wanted;
-};
-
-__device__ void report(Fault *fault, Fault what)
-{
-    if (atomicCAS(&fault->kind, 0, what.kind) == 0) {
-        fault->round = what.round;
-        fault->from = what.from;
-        fault->word = what.word;
-        fault->is = what.is;
-        fault->wanted = what.wanted;
-    }
-}
 
 __device__ unsigned word_of(int rank, int round, int word) { return 10000 * round + 1000 * rank + word; }
 

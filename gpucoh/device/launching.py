@@ -234,11 +234,24 @@ class Launching(Observing):
         if not program.reports:
             return
         records, lost = self.core.printed()
-        text = program.printed(np.frombuffer(records, np.uint32).reshape(-1, 4))
+        text = program.printed(np.frombuffer(records, np.uint32).reshape(-1, 4), self._text_at)
         if lost:
             allowed = len(records) // 16
             text += f"kernel '{program.name}': {lost} more values are not printed (allowed: {allowed} a launch)\n"
         sys.stdout.write(text)
+
+    def _text_at(self, address: int) -> str:
+        """The characters from an address of memory on, up to a 0: what ``%s`` prints."""
+        found, word = bytearray(), np.empty(1, np.uint32)
+        at = address & ~3
+        try:
+            while b"\0" not in found[address & 3 :]:
+                self.core.host_read(at, word)
+                found += word.tobytes()
+                at += 4
+        except KernelError:
+            return f"(no text at 0x{address:x})" if address else "(null)"
+        return found[address & 3 :].split(b"\0")[0].decode(errors="replace")
 
     def _run(self) -> None:
         """Run the launch in chunks of about 50 ms, to handle Ctrl-C, stop and progress in between."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import math
 import numbers
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeAlias
 
@@ -101,8 +101,8 @@ class Report:
         """Words that one call of a thread records: its values, at least one."""
         return max(1, sum(not isinstance(part, str) for part in self.parts))
 
-    def text(self, words: Sequence[int]) -> str:
-        """The text with its values."""
+    def text(self, words: Sequence[int], text_at: Callable[[int], str]) -> str:
+        """The text with its values; ``text_at`` gives the text at an address."""
         left = iter(words)
         return "".join(
             part if isinstance(part, str) else _formatted(part[0], part[1], next(left))
@@ -241,13 +241,15 @@ class Program:
         fields = isa.PACKING.unpack_from(self.code, pc * isa.PACKING.size)
         return self.locate(fields[-1], fields[-2])
 
-    def printed(self, records: NDArray[np.uint32]) -> str:
+    def printed(self, records: NDArray[np.uint32], text_at: Callable[[int], str]) -> str:
         """The text of a launch's prints, call by call in the order in which they ended.
 
         Parameters
         ----------
         records : ndarray of shape (n, 4)
             Report, block, thread and word.
+        text_at : callable
+            The text at an address of the device's memory.
         """
         words: dict[tuple[int, int], list[int]] = {}
         text: list[str] = []
@@ -256,7 +258,7 @@ class Program:
             given = words.setdefault((block, thread), [])
             given.append(word)
             if len(given) == report.records:
-                text.append(report.text(given))
+                text.append(report.text(given, text_at))
                 given.clear()
         return "".join(text)
 

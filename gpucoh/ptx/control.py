@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from gpucoh.lang import ir
 from gpucoh.lang.ir import Block, Constant
 from gpucoh.lang.types import U32
-from gpucoh.ptx import parameters, printf
+from gpucoh.ptx import copies, parameters, printf
 from gpucoh.ptx.constants import WARP_SZ, wide_constant
 from gpucoh.ptx.declarations import split_list
 from gpucoh.ptx.forms import refused_part
@@ -19,11 +19,9 @@ _MAX_DEPTH = 16  # of inlined calls
 _REFUSED = {
     "textures are not supported": "tex tld4 txq",
     "surfaces are not supported": "suld sust sured suq",
-    "tensor cores are not supported": "wmma mma wgmma tcgen05 stmatrix movmatrix",
+    "tensor cores are not supported": "wgmma tcgen05 stmatrix movmatrix",
     "clusters of blocks are not supported": "mapa getctarank",
     "memory of several GPUs is not supported": "multimem",
-    "barriers in memory (mbarrier) are not supported": "mbarrier",
-    "asynchronous copies are not supported": "cp",
     "a stack of variable size is not supported": "stacksave alloca",
     "dependent launches are not supported": "griddepcontrol",
     "setmaxnreg is not supported": "setmaxnreg",
@@ -40,6 +38,7 @@ def lower_body(x: Lowering) -> None:
     while k < len(body):
         item = body[k]
         if isinstance(item, Label):
+            copies.store_before(x, None)
             x.start(labels[item.name])
             k += 1
             continue
@@ -47,6 +46,7 @@ def lower_body(x: Lowering) -> None:
         _lower_run(x, run)
         k += len(run)
     x.statement = None
+    copies.store_before(x, None)
     _end(x)
 
 
@@ -73,6 +73,7 @@ def _guarded_run(body: Sequence[Statement | Label], k: int) -> list[Statement]:
 
 def _lower_run(x: Lowering, run: list[Statement]) -> None:
     first = run[0]
+    copies.store_before(x, first if first.guard is None else None)
     _begin(x, first)
     if first.op == "bra":
         _branch(x, first)
@@ -81,8 +82,10 @@ def _lower_run(x: Lowering, run: list[Statement]) -> None:
     else:
         with x.when(x.predicate(first.guard), first.negated):
             for statement in run:
+                copies.store_before(x, statement)
                 _begin(x, statement)
                 lower(x, statement)
+            copies.store_before(x, None)
 
 
 def _begin(x: Lowering, s: Statement) -> None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from gpucoh.base.errors import KernelError
 from gpucoh.lang import ir, isa
@@ -55,6 +55,8 @@ class Emission(Builder):
         self.carry = self.new()[0]
         #: Of reductions at barriers: which word is next, and what it and the other one held.
         self.reductions = self.new()[0], self.new()[0], self.new()[0]
+        #: Of asynchronous copies: the places in shared memory, and the words that are to be stored there.
+        self.copies: list[tuple[Any, Words]] = []
         #: Whether addresses of local memory become generic ones, so that any access may be to it.
         self.has_local_addresses = takes_local_addresses(module, kernel)
 

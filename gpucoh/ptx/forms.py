@@ -26,6 +26,11 @@ _SPACES = "global shared shared::cta local const param param::entry param::func"
 _CACHE = "ca cg cs lu cv wb wt nc L1 L2"
 _VECTOR = "v2 v4 v8"
 _RELATIONS = "eq ne lt le gt ge lo ls hi hs equ neu ltu leu gtu geu num nan"
+_MATRICES = (
+    "sync aligned row col satfinite tf32 m8n8k4 m8n8k16 m16n8k4 m16n8k8 m16n8k16 m16n8k32 m16n16k8 m16n16k16 m32n8k16 "
+    "m8n32k16"
+)
+_PHASES = "init inval arrive arrive_drop noComplete test_wait try_wait parity pending_count"
 _ATOMICS = "add min max and or xor exch cas inc dec"
 
 #: Operations: modifiers; operands; types. A range is ``least-most``.
@@ -77,6 +82,10 @@ vote:               sync any all uni ballot; 2-3; 1
 match:              any all sync; 3; 1
 redux:              sync add min max and or xor; 3; 1
 activemask nanosleep: ; 1; 1
+cp:  async shared shared::cta global ca cg commit_group wait_group wait_all mbarrier arrive noinc; 0-4; 0-1
+mbarrier:           {_PHASES} release acquire relaxed cta cluster shared shared::cta; 1-4; 1
+mma:                {_MATRICES} {_ROUND}; 4; 0-4
+wmma:               {_MATRICES} {_ROUND} load mma store a b c d {_SPACES}; 2-4; 0-4
 ldmatrix:           sync aligned m8n8 x1 x2 x4 trans shared shared::cta; 2; 1
 """
 

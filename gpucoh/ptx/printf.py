@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import struct
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from gpucoh.lang import isa
@@ -38,7 +38,7 @@ class Printf(Report):
         """Words that one call of a thread records."""
         return max(1, sum(words for _, words in self.conversions))
 
-    def text(self, words: Sequence[int]) -> str:
+    def text(self, words: Sequence[int], text_at: Callable[[int], str]) -> str:
         """The text with its values."""
         left = list(words)
         pieces = iter(self.conversions)
@@ -49,11 +49,11 @@ class Printf(Report):
                 continue
             format, count = next(pieces)
             value, left = left[:count], left[count:]
-            out.append(_formatted(format, value))
+            out.append(_formatted(format, value, text_at))
         return "".join(out)
 
 
-def _formatted(format: str, words: Sequence[int]) -> str:
+def _formatted(format: str, words: Sequence[int], text_at: Callable[[int], str]) -> str:
     kind = format[-1]
     width = 32 * len(words) >> format.count("h")  # of h and hh, which pass an int
     bits = sum(word << 32 * k for k, word in enumerate(words))
@@ -67,6 +67,8 @@ def _formatted(format: str, words: Sequence[int]) -> str:
         return format % chr(bits & 0xFF)
     if kind == "p":
         return f"0x{bits:x}"
+    if kind == "s":
+        return format % text_at(bits)
     return format % bits
 
 
@@ -99,9 +101,9 @@ def lower(x: Lowering, arguments: list[str], results: list[str]) -> None:
             parts.append(literal)
         if kind == "%":
             continue
-        if kind in "saA" or "*" in (width, precision):
+        if kind in "aA" or "*" in (width, precision):
             raise x.unsupported(f"the conversion {found[0]} of printf")
-        count = 2 if kind in _FLOATS or kind == "p" or length in ("l", "ll", "z", "j", "t") else 1
+        count = 2 if kind in _FLOATS or kind in "ps" or length in ("l", "ll", "z", "j", "t") else 1
         at = -(-at // (4 * count)) * 4 * count
         words += load_words(x, values, at, count)
         at += 4 * count

@@ -21,6 +21,7 @@ from gpucoh.ptx import (  # noqa: F401 - each registers the handlers of its stat
     memory,
     moves,
     sync,
+    tensor,
 )
 from gpucoh.ptx.constants import WARP_SZ
 from gpucoh.ptx.fuse import fuse

@@ -64,3 +64,30 @@ def interval_of(number: int, value: Callable[[Sequence[int]], float]) -> tuple[f
     draws = np.random.default_rng(0).integers(number, size=(RESAMPLES, number))
     low, high = np.percentile([value(draw.tolist()) for draw in draws], (2.5, 97.5))
     return float(low), float(high)
+
+
+def interval_over_workloads(logs: Sequence[NDArray[Any]]) -> tuple[float, float]:
+    """95% interval of a mean over workloads, by bootstrap: of workloads, and then of the seeds of each one drawn.
+
+    Parameters
+    ----------
+    logs : sequence of arrays
+        For each workload the logarithms of its ratios, one a seed; numbers of seeds may differ.
+
+    Returns
+    -------
+    (float, float)
+        Of the mean over workloads of the means over seeds, as a logarithm; NaN for one workload.
+    """
+    number = len(logs)
+    if number < 2:
+        return np.nan, np.nan
+    draw = np.random.default_rng(0)
+    chosen = draw.integers(number, size=(RESAMPLES, number))
+    means = np.empty(chosen.shape)
+    for place, values in enumerate(logs):
+        here = chosen == place
+        seeds = draw.integers(len(values), size=(int(here.sum()), len(values)))
+        means[here] = values[seeds].mean(axis=1)
+    low, high = np.percentile(means.mean(axis=1), (2.5, 97.5))
+    return float(low), float(high)

@@ -37,7 +37,7 @@ SHARING = "sharing"
 
 _MATRIX = (
     *("name", "protocols", "workloads", "without", "machines", "seeds", "cores", "consistencies"),
-    *("scale", "set", "params", "workload", "pairs"),
+    *("scale", "set", "params", "workload", "pairs", "like"),
 )
 _STUDY = (
     *("title", "baseline", "bounds", "energy", "paper_machines", "pairs", "sharing", "workload"),
@@ -154,6 +154,7 @@ class Description:
         for matrix in self.matrices:
             if not isinstance(matrix, Mapping):
                 raise ConfigError(f"matrix = {quoted(matrix)} is not a table: [[matrix]]")
+        self.matrices = [_whole(matrix, self.matrices) for matrix in self.matrices]
         limits = {"limit_s": limit_s, "limit_gib": limit_gib}
         self.limits: dict[str, Any] = {
             name: limit_of(name, data.get(name) if value is None else value)
@@ -342,6 +343,18 @@ class Description:
             for one in (workloads() if item == ALL else [item])
         ]
         return [one for one in dict.fromkeys(listed) if not _left_out(one, matrix)]
+
+
+def _whole(matrix: Mapping[str, Any], every: Sequence[Mapping[str, Any]]) -> Mapping[str, Any]:
+    """A matrix with the entries of the one that it is ``like``, where it has none; ``set`` has the fields of both."""
+    if "like" not in matrix:
+        return matrix
+    firsts = [one for one in every if "like" not in one]
+    for first in firsts:
+        if first.get("name") == matrix["like"]:
+            return {**first, **matrix, "set": _table("set", first) | _table("set", matrix)}
+    names = [str(one.get("name")) for one in firsts]
+    raise ConfigError(unknown("matrix that another is like", matrix["like"], names))
 
 
 def _left_out(name: str, matrix: Mapping[str, Any]) -> bool:

@@ -19,6 +19,7 @@ from gpucoh.results import energy as energy_model  # noqa: TID253
 from gpucoh.results.energy import TERM  # noqa: TID253
 from gpucoh.results.runs import RunResult
 from gpucoh.results.sharing import SHARES, shares_of
+from gpucoh.runs.keys import parts_of
 from gpucoh.runs.rows import guarded, row_of
 from gpucoh.runs.runner import Run
 from gpucoh.runs.sweeps import Order, kept
@@ -39,7 +40,7 @@ def study_row(
     code: str | None = None,
     always: bool = False,
 ) -> dict[str, Any]:
-    """One run as a row: the usual columns, the amounts of the energy model, or how its cores share data.
+    """One run as a row: the usual columns, the amounts of the energy model and of links, or how its cores share data.
 
     A function of a module, so that processes and clusters can import it; as :func:`gpucoh.runs.rows.carry_out`.
     """
@@ -50,7 +51,8 @@ def study_row(
             result = run.carry_out_apart(stop=stop, always=always, trace=trace)
             return row_of(result, key) | _sharing(result)
         result = run.carry_out_apart(stop=stop, always=always)
-        return row_of(result, key) | ({} if result.error else amounts(result, run.protocol))
+        more = {} if result.error else amounts(result, run.protocol) | links(result)
+        return row_of(result, key) | more
 
     return guarded(run, key, make, stop=stop, code=code)
 
@@ -74,6 +76,17 @@ def amounts(result: RunResult, protocol: str) -> dict[str, float]:
     ):
         name = f"{TERM}{term.part}__{term.coefficient}"
         out[name] = out.get(name, 0.0) + float(term.amount)
+    return out
+
+
+def links(result: RunResult) -> dict[str, int]:
+    """Messages, bytes and waiting cycles of all links between dies and of all between GPUs: ``links_dies_bytes``."""
+    out: dict[str, int] = {}
+    for name, counted in (result.stats.get("links") or {}).items():
+        place = "gpus" if name.startswith("gpu") else "dies"
+        for what, value in counted.items():
+            column = f"links_{place}_{what}"
+            out[column] = out.get(column, 0) + int(value)
     return out
 
 
@@ -198,11 +211,14 @@ def run_study(
     order = Order(path, resume=True, **given)
     wanted = plan.runs if runs is None else runs
     columns = {key: plan.columns[key] for key in wanted}
+    # With keep_old a row of other code stands for the same run.
+    listed = {parts_of(key)[0] for key in plan.runs} if order.keep_old else plan.runs
 
     def others(store: Store) -> None:
         if everything and runs is None and order.part is None:
             for key, row in store.rows.items():
-                if key not in plan.runs and row.get("matrix"):
+                name = parts_of(key)[0] if order.keep_old else key
+                if name not in listed and row.get("matrix"):
                     store.change(key, {"matrix": ""})
         for gap in plan.gaps:
             store.add(row_of_gap(gap))

@@ -351,6 +351,20 @@ def uniform_graph(vertices: int, rng: np.random.Generator) -> Graph:
     )
 
 
+def power_law_graph(vertices: int, exponent: float, most: int, rng: np.random.Generator) -> Graph:
+    """A graph whose degrees, from 1 to ``most``, follow a power law, with edges in both directions.
+
+    Ends of edges are paired at random (the configuration model); of repeats one is kept, of self loops none.
+    """
+    degrees = np.arange(1, most + 1)
+    weights = degrees**-exponent
+    drawn = rng.choice(degrees, vertices, p=weights / weights.sum())
+    ends = rng.permutation(np.repeat(np.arange(vertices), drawn))
+    pairs = ends[: ends.size // 2 * 2].reshape(-1, 2)
+    name = f"power law, {vertices} vertices"
+    return graph_from_edges(pairs[:, 0], pairs[:, 1], vertices, directed=False, name=name)
+
+
 def kronecker(levels: int, edge_factor: int, rng: np.random.Generator) -> Graph:
     """The Graph500 Kronecker graph.
 

@@ -16,11 +16,15 @@ from pandas.testing import assert_frame_equal
 
 import gpucoh
 from dask_cluster import dask_cluster
-from gpucoh.base.errors import ConfigError
+from gpucoh.base.errors import ConfigError, Note
 from gpucoh.cli.program import call
+from gpucoh.runs import keys
+from gpucoh.runs.keys import keys_of
+from gpucoh.runs.runner import Run
 from gpucoh.studies import tabulation
 from gpucoh.studies.intervals import interval
 from gpucoh.studies.matrices import Description, Settings, SharingRun
+from gpucoh.studies.study import study_row
 
 STUDY = """
 title = "Small"
@@ -130,6 +134,32 @@ def test_a_run_of_two_matrices_runs_once(folder):
     assert tables.rows.key.nunique() == 20
 
 
+def test_a_matrix_is_like_another_where_it_says_nothing_else(folder):
+    more = '[[matrix]]\nname = "{}"\nlike = "{}"\nseeds = [2]\nset = {{ l1_kib = 32 }}\n'
+    write(STUDY + "set = { cores = 4 }\n" + more.format("larger", "all"))
+    plan = Description("small.toml").plan(["larger"])
+    runs = [run for run in plan.runs.values() if not isinstance(run, SharingRun)]
+    assert {(run.seed, *sorted(run.set.items())) for run in runs} == {
+        (2, ("cores", 4), ("l1_kib", 32))
+    }
+    assert {run.workload for run in runs} == {"vec-cpy", "fg-share"}
+    for other in ("al", "second"):
+        text = more.format("second", other)
+        with pytest.raises(ConfigError, match="unknown matrix that another is like"):
+            Description(write(STUDY + text))
+
+
+def test_a_row_has_the_messages_bytes_and_waiting_cycles_of_all_links():
+    for place, on in (("dies", "mcm4-quarter"), ("gpus", "two-gpus"), (None, "fermi")):
+        run = Run(workload="bfs", protocol="mcm", machine=on, scale="tiny")
+        row = study_row(run, keys_of([run])[0])
+        found = {name: value for name, value in row.items() if name.startswith("links_")}
+        links = (run.carry_out().stats.get("links") or {}).values()
+        names = ("messages", "bytes", "waiting_cycles") if place else ()
+        assert found == {f"links_{place}_{name}": sum(one[name] for one in links) for name in names}
+        assert all(found.values())
+
+
 def test_rows_that_the_file_no_longer_lists_leave_the_tables(folder):
     write()
     gpucoh.study("small.toml", jobs=2)
@@ -137,6 +167,19 @@ def test_rows_that_the_file_no_longer_lists_leave_the_tables(folder):
     assert "tc-weak" not in set(gpucoh.study("small.toml").rows.protocol)
     write()
     assert "tc-weak" in set(gpucoh.study("small.toml").rows.protocol)
+
+
+def test_rows_of_other_code_that_are_kept_stay_in_the_tables(folder, monkeypatch):
+    write(STUDY.replace("seeds = [0, 1]", "seeds = [0]"))
+    with monkeypatch.context() as older:
+        older.setattr(keys, "code_digest", lambda *_: "other")
+        old = gpucoh.study("small.toml", jobs=2)
+    with pytest.warns(Note, match="12 rows are of other code: kept"):
+        kept = gpucoh.study("small.toml", keep_old=True)
+    assert set(kept.rows.code) == {"other"}
+    same(kept, old)
+    with pytest.warns(Note, match="12 rows are of other code: run again"):
+        assert "other" not in set(gpucoh.study("small.toml", jobs=2).rows.code)
 
 
 def test_a_killed_study_continues_with_the_same_tables(folder):

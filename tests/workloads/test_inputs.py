@@ -131,6 +131,13 @@ class TestGraphs:
         assert graph.degrees().max() > 5 * graph.degrees().mean()
         assert np.array_equal(graph.columns, again.columns)
 
+    def test_power_law_graph_is_symmetric_and_has_the_degrees_of_coauthors(self) -> None:
+        graph = inputs.power_law_graph(1 << 15, 1.78, 336, np.random.default_rng(3))
+        assert (graph.matrix() != graph.matrix().T).nnz == 0
+        assert 6.0 < graph.degrees().mean() < 6.6
+        assert 200 < graph.degrees().max() <= 336
+        assert np.mean(graph.degrees() == 1) > 0.4
+
     def test_grid_vertices_have_their_four_neighbours(self) -> None:
         assert neighbours(inputs.grid_graph(3, 3))[4] == [1, 3, 5, 7]
 

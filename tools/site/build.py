@@ -100,6 +100,8 @@ def front(source: Path) -> None:
         "verification/time-mutants",
         "real-bugs",
         "all-reduce",
+        "flags",
+        "dies",
         "fidelity",
         "readings",
     ]

@@ -357,6 +357,7 @@ gpc_world_init(gpc_world_t *self, const gpc_explore_t *what, uint32_t scale)
     for (uint32_t node = 0; node < self->nodes.count && status == GPC_OK; node++) {
         status = gpc_controller_launch(&self->controllers[node], GPC_MSG_KERNEL_BEGIN);
     }
+    status = status == GPC_OK ? gpc_world_cross_boundary(self) : status;
     GPC_TRY(status);
     find_symmetries(self, 0, name_of_core, 0);
     return warm_copies(self);

@@ -65,6 +65,7 @@ typedef struct {
     gpc_list_t background;
     uint32_t evictions; /* remaining spontaneous evictions */
     uint32_t ended;     /* bit n: the launch has ended at node n */
+    uint32_t crosses;   /* the protocol's boundary before the next launch has begun */
     gpc_cycle_t now;
 } gpc_world_state_t;
 
@@ -193,7 +194,10 @@ GPC_MUST_CHECK int gpc_world_end(gpc_world_t *self, uint32_t node);
 GPC_MUST_CHECK int gpc_world_end_last(gpc_world_t *self);
 /* Whether the next launch may begin when nothing is in flight. */
 bool gpc_world_may_begin(const gpc_world_t *self);
+/* Begins it, or what the protocol does before it, which sends messages. */
 GPC_MUST_CHECK int gpc_world_begin(gpc_world_t *self);
+/* What the protocol does before a launch. */
+GPC_MUST_CHECK int gpc_world_cross_boundary(gpc_world_t *self);
 
 static inline gpc_list_t *
 gpc_world_channel(const gpc_world_t *self, uint32_t source, uint32_t destination, uint32_t network)

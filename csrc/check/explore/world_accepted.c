@@ -28,7 +28,11 @@ on_performed(gpc_world_t *self, gpc_controller_t *unit, const gpc_msg_t *write)
     int status = GPC_OK;
     for (gpc_mask_t left = write->request == GPC_NONE ? write->mask : 0; left && status == GPC_OK; left &= left - 1) {
         gpc_index_t i;
-        status = gpc_accepted_find(&self->accepted, unit, write, (uint32_t) __builtin_ctz(left), &i);
+        uint32_t word = (uint32_t) __builtin_ctz(left);
+        if (self->watched.near_ahead && gpc_accepted_with(&self->accepted, unit, write, word) == GPC_NONE) {
+            continue; /* an earlier launch's */
+        }
+        status = gpc_accepted_find(&self->accepted, unit, write, word, &i);
         if (status == GPC_OK) {
             gpc_accepted_perform(&self->accepted, i);
         }

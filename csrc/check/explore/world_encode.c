@@ -192,6 +192,9 @@ encode_launch(const gpc_world_t *self, const gpc_symmetry_t *symmetry, gpc_encod
         ended |= (self->state->ended >> symmetry->node_at[node] & 1u) << node;
     }
     gpc_encode_u64(out, ended);
+    if (self->protocol->boundary) {
+        gpc_encode_u64(out, self->state->crosses);
+    }
     for (uint32_t core = 0; core < self->machine.cores; core++) {
         encode_barrier(self, symmetry->node_at[core], out);
     }

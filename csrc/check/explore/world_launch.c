@@ -235,8 +235,34 @@ drop_background_timers(gpc_world_t *self)
     }
 }
 
+/* The arrays are lines, which the threads' operations of the next launch access. */
 int
-gpc_world_begin(gpc_world_t *self)
+gpc_world_cross_boundary(gpc_world_t *self)
+{
+    gpc_boundary_t boundary = {.all = self->controllers, .nodes = &self->nodes};
+
+    if (!self->protocol->boundary) {
+        return GPC_OK;
+    }
+    for (uint32_t t = 0; t < self->what->num_threads; t++) {
+        const gpc_explore_thread_t *thread = &self->what->threads[t];
+        uint32_t first = self->state->threads[t].next_op + (self->state->threads[t].waits == GPC_WORLD_AT_KERNEL);
+        for (uint32_t i = first; i < thread->num_ops && !gpc_explore_ends_launch(thread->ops[i].kind); i++) {
+            const gpc_explore_op_t *op = &thread->ops[i];
+            gpc_address_t line = gpc_world_address(gpc_world_line_number(self, op->variable));
+            bool loads = op->kind == GPC_EXPLORE_LOAD, stores = op->kind == GPC_EXPLORE_STORE;
+            if (op->kind < GPC_EXPLORE_FENCE) {
+                gpc_boundary_add(&boundary, line, line + GPC_WORLD_LINE_BYTES, !stores, !loads);
+            }
+            boundary.dies |= 1u << gpc_die_of(&self->nodes, (gpc_node_t) thread->core);
+        }
+    }
+    return self->protocol->boundary(&boundary);
+}
+
+/* What the last launch leaves, and the host's accesses. */
+static int
+end_launch(gpc_world_t *self)
 {
     int status = GPC_OK;
 
@@ -253,6 +279,23 @@ gpc_world_begin(gpc_world_t *self)
     for (uint32_t t = 0; t < self->what->num_threads && status == GPC_OK; t++) {
         status = act_as_host(self, t);
     }
+    return status;
+}
+
+int
+gpc_world_begin(gpc_world_t *self)
+{
+    int status = GPC_OK;
+
+    if (!self->state->crosses) {
+        status = end_launch(self);
+        status = status == GPC_OK ? gpc_world_cross_boundary(self) : status;
+        self->state->crosses = status == GPC_OK && !gpc_world_quiet(self);
+        if (status || self->state->crosses) {
+            return status;
+        }
+    }
+    self->state->crosses = false;
     for (uint32_t node = 0; node < self->nodes.count && status == GPC_OK; node++) {
         status = gpc_controller_launch(&self->controllers[node], GPC_MSG_KERNEL_BEGIN);
     }

@@ -35,6 +35,17 @@ gpc_monitor_host_wrote(gpc_monitor_t *self, gpc_address_t address, uint64_t word
 }
 
 int
+gpc_monitor_note_ahead(gpc_monitor_t *self, gpc_address_t line)
+{
+    gpc_units_t units = gpc_nodes_units(self->about.nodes, self->about.controllers, self->about.l1s, line);
+    gpc_monitored_line_t *monitored = self->watched.near_ahead ? gpc_monitor_line(self, line) : NULL;
+    if (monitored) {
+        monitored->ahead = self->watched.near_ahead(&units, line);
+    }
+    return monitored || !self->watched.near_ahead ? GPC_OK : GPC_ERROR_MEMORY;
+}
+
+int
 gpc_monitor_host_read(gpc_monitor_t *self, gpc_address_t address, uint64_t words, const uint32_t *out)
 {
     uint32_t line_bytes = self->about.machine->line_bytes;
@@ -98,6 +109,10 @@ check_bank(gpc_monitor_t *self, gpc_controller_t *bank, gpc_address_t line)
     gpc_mask_t words = gpc_all_words(bank);
     if (!self->watched.bank_is_whole && gpc_word_states_at(bank, line, states, &way)) {
         words = gpc_words_among(bank, states, self->watched.bank_words);
+    }
+    if (self->watched.near_ahead) {
+        const gpc_monitored_line_t *monitored = gpc_monitor_line(self, line);
+        words &= monitored ? ~monitored->ahead : GPC_NO_WORDS;
     }
     self->counts.banks += words != 0;
     return check_words(self, bank, line, gpc_tags_words(tags, way), words, "the bank has every write");
@@ -163,6 +178,10 @@ launch_began(gpc_monitor_t *self)
         const gpc_tags_t *tags = &l1->arrays[0];
         gpc_index_t ways = self->watched.copies ? tags->sets * tags->ways : 0;
         acquired(self, l1);
+        if (self->watched
+                .near_ahead) { /* what the last launch's end has performed, perhaps in this cycle, must be read */
+            gpc_monitor_note_acquire(&self->acquires[core], self->launched, self->launched + 1);
+        }
         for (gpc_index_t way = 0; way < ways && status == GPC_OK; way++) {
             gpc_address_t line = gpc_tags_present(tags, way) ? gpc_tags_line(tags, way) : GPC_NEVER;
             if (line == GPC_NEVER) {

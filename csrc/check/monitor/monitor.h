@@ -56,6 +56,8 @@ void gpc_monitor_set_counts(gpc_monitor_t *self, const gpc_monitor_counts_t *cou
 void gpc_monitor_forget_memory(gpc_monitor_t *self);
 GPC_MUST_CHECK int gpc_monitor_host_wrote(gpc_monitor_t *self, gpc_address_t address, uint64_t words,
                                           const uint32_t *in);
+/* The same of a cached line: which of its words the home lacks. */
+GPC_MUST_CHECK int gpc_monitor_note_ahead(gpc_monitor_t *self, gpc_address_t line);
 /* The host has read these words. */
 GPC_MUST_CHECK int gpc_monitor_host_read(gpc_monitor_t *self, gpc_address_t address, uint64_t words,
                                          const uint32_t *out);

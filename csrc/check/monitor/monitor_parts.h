@@ -37,6 +37,7 @@ typedef struct {
 typedef struct {
     gpc_last_cell_t last;
     gpc_nodeset_t holders; /* cores whose L1s may have a copy: the others need no look */
+    gpc_mask_t ahead;      /* words performed elsewhere, which the home lacks yet (gpc_watched_t.near_ahead) */
 } gpc_monitored_line_t;
 
 /* Of a protocol whose atomics are performed beyond the banks, which order stores (gpc_watched_t.atomics_apart): numbers

@@ -202,6 +202,14 @@ perform_through(gpc_monitor_t *self, gpc_index_t last, gpc_cycle_t until, gpc_cy
     }
 }
 
+/* Whether the word was performed when an earlier launch ended, and is now written where it is performed else. */
+static bool
+is_performed(const gpc_monitor_t *self, const gpc_controller_t *unit, const gpc_msg_t *write, uint32_t word)
+{
+    return self->watched.near_ahead && gpc_accepted_with(&self->accepted, unit, write, word) == GPC_NONE &&
+           gpc_shadow_value(&self->shadow, write->line + 4 * word) == write->data[word];
+}
+
 static int
 perform_accepted(gpc_monitor_t *self, gpc_controller_t *unit, const gpc_msg_t *write, gpc_cycle_t until,
                  gpc_cycle_t readable)
@@ -211,6 +219,9 @@ perform_accepted(gpc_monitor_t *self, gpc_controller_t *unit, const gpc_msg_t *w
     for (gpc_mask_t left = write->mask; left && status == GPC_OK; left &= left - 1) {
         uint32_t word = (uint32_t) __builtin_ctz(left);
         gpc_index_t i;
+        if (is_performed(self, unit, write, word)) {
+            continue;
+        }
         status = gpc_accepted_find(&self->accepted, unit, write, word, &i);
         if (status == GPC_OK) {
             status = perform_through(self, i, until, readable);
@@ -244,6 +255,14 @@ gpc_monitor_performed(gpc_monitor_t *self, gpc_controller_t *unit, const gpc_msg
     /* the core's own request, which waits for its answer, has the cycle of its issue */
     gpc_cycle_t now = gpc_monitor_now(unit), readable = gpc_monitor_is_logical(self) || until > now ? until : now;
 
+    if (self->watched.near_ahead) {
+        gpc_monitored_line_t *line = gpc_monitor_line(self, write->line);
+        if (!line) {
+            return GPC_ERROR_MEMORY;
+        }
+        bool home = gpc_home_of(unit, write->line) == unit->node;
+        line->ahead = home ? line->ahead & ~write->mask : line->ahead | write->mask;
+    }
     if (write->request == GPC_NONE) {
         return perform_accepted(self, unit, write, until, readable);
     }

@@ -521,10 +521,17 @@ gpc_cores_begin_next(gpc_cores_t *self, gpc_cycle_t at)
 }
 
 int
-gpc_cores_launch(gpc_cores_t *self, const gpc_launch_t *from, gpc_cycle_t at)
+gpc_cores_launch(gpc_cores_t *self, const gpc_launch_t *launch, gpc_cycle_t at)
+{
+    gpc_cycle_t latency = self->machine->launch_latency;
+    GPC_TRY(gpc_cores_add(self, launch));
+    return gpc_cores_begin(self, at > latency ? at - latency : 0, at);
+}
+
+int
+gpc_cores_begin(gpc_cores_t *self, gpc_cycle_t from, gpc_cycle_t at)
 {
     gpc_core_parts_t *parts = self->parts;
-    GPC_TRY(gpc_cores_add(self, from));
     gpc_core_launch_t *kernels = parts->added;
     parts->added = NULL;
     gpc_cores_clear(self);
@@ -533,10 +540,9 @@ gpc_cores_launch(gpc_cores_t *self, const gpc_launch_t *from, gpc_cycle_t at)
     parts->writers_lost = false;
     parts->prints.count = 0;
     parts->prints.lost = 0;
-    gpc_cycle_t latency = self->machine->launch_latency;
     for (uint32_t i = 0; i < self->machine->cores; i++) {
         gpc_core_t *core = &parts->cores[i];
-        core->empty_since = at > latency ? at - latency : 0;
+        core->empty_since = from;
         core->accounted = core->calendar_next = core->cycle_allowed = core->scoreboard_base = at;
     }
     GPC_TRY(gpc_core_kernels_join(self));

@@ -310,14 +310,42 @@ capacity(const gpc_machine_t *machine, const int64_t *options)
     return machine->l2_bytes / machine->line_bytes;
 }
 
-const gpc_controller_type_t flush_l2 = {
-    .name = "L2",
-    .position = GPC_AT_BANK,
-    .tables = {&lines, &unit_table, &dirty},
-    .arrays = {{.name = "tags", .line = l2_line_described, .has_data = true}},
-    .parts = {{.name = "dirty lines", .capacity = capacity}},
-    .object_of = {0, 0, PART},
-    .unit = l2_unit_described,
-    .route = route,
-    .ends = 1u << MCM_TABLE_UNIT,
+#define L2_TYPE                                                                                                        \
+    .name = "L2", .position = GPC_AT_BANK,                                                                             \
+    .arrays = {{.name = "tags", .line = l2_line_described, .has_data = true}}, .object_of = {0, 0, PART},              \
+    .unit = l2_unit_described, .route = route, .ends = 1u << MCM_TABLE_UNIT
+const gpc_controller_type_t flush_l2 = {L2_TYPE, .tables = {&lines, &unit_table, &dirty},
+                                        .parts = {{.name = "dirty lines", .capacity = capacity}}};
+
+/* ---- CPElide: a kernel's end leaves near lines as they are ------------------------------------------------------- */
+
+gpc_mask_t
+flush_dirty_words(const gpc_controller_t *bank, gpc_index_t way)
+{
+    return l2_line_at(bank, 0, way)->words;
+}
+
+GPC_ACTION(act_end_kernel, "note that dirty words are performed: the next launch must see them")
+{
+    gpc_part_t *part = dirty_lines(x->unit);
+    for (gpc_index_t i = gpc_part_first(part); i != GPC_NONE; i = gpc_part_next(part, i)) {
+        gpc_step_t of = *x;
+        of.line = gpc_part_line(part, i);
+        gpc_index_t way = gpc_tags_find(&x->unit->arrays[0], of.line);
+        GPC_TRY(gpc_note_drained(&of, flush_dirty_words(x->unit, way), gpc_tags_words(&x->unit->arrays[0], way), 0));
+    }
+    return GPC_OK;
+}
+
+/* clang-format off */
+static const gpc_patch_t elided_patches[] = {
+    {U_ON, U_END, GO(U_ON, act_end_kernel), "the command processor decides before the next launch"},
+    {U_ON, U_END_CLEAN, GO(U_ON), NULL},
 };
+/* clang-format on */
+
+static const gpc_table_t elided_unit_table = {
+    GPC_PATCHED_TABLE("L2.boundaries", OVER_UNIT, U, "flush", unit_table, elided_patches, u_classify)};
+
+const gpc_controller_type_t cpelide_l2 = {L2_TYPE, .tables = {&lines, &elided_unit_table, &dirty},
+                                          .parts = {{.name = "dirty lines", .capacity = capacity, .may_rest = true}}};

@@ -76,7 +76,7 @@ enum { MCM_DIRECTORY }; /* part: the directory beside an L2 bank, of protocols t
     X(L2_M, STABLE, "near line with dirty words, readable")                                                            \
     X(L2_W, STABLE, "dirty words of a near line, without the others")
 
-extern const gpc_controller_type_t mcm_l1, mcm_l2, flush_l1, flush_l2, hmg_l1, lrm_l1;
+extern const gpc_controller_type_t mcm_l1, mcm_l2, flush_l1, flush_l2, cpelide_l1, cpelide_l2, hmg_l1, lrm_l1;
 
 /* ---- GPU homes --------------------------------------------------------------------------------------------------- */
 
@@ -126,6 +126,11 @@ GPC_DECLARE_ACTION(mcm_act_read_home);
 GPC_DECLARE_ACTION(mcm_act_send_store);
 GPC_DECLARE_ACTION(mcm_act_send_atomic);
 uint32_t mcm_role(const gpc_controller_t *unit);
+
+/* L1 of CPElide: before a launch, drops what is not dirty in the near lines of its die, then writes the rest back
+ * (mcm_l1.c). The dirty words of a near line (flush_l2.c). */
+GPC_MUST_CHECK int cpelide_l1_cross(gpc_controller_t *l1, bool drops, bool flushes);
+gpc_mask_t flush_dirty_words(const gpc_controller_t *bank, gpc_index_t way);
 
 /* L1: the parts of an acquire and a release, and what waits for them (mcm_l1.c). */
 GPC_MUST_CHECK int mcm_acquire(gpc_controller_t *l1, uint16_t warp, uint8_t scope);

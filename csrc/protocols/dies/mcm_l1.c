@@ -9,6 +9,7 @@
  *          dirty words back (FLUSH) and wait likewise. Only a round with an acquire drops copies.
  *          Loads of order relaxed or stronger are read at the line's home, as atomics are performed there. */
 #include "controller/nodes.h"
+#include "protocols/dies/cpelide.h"
 #include "protocols/dies/hmg.h"
 #include "protocols/dies/lrm.h"
 
@@ -51,6 +52,9 @@ ask(gpc_step_t *x, uint8_t type)
 {
     gpc_msg_t *msg = gpc_new_request(x, type);
     msg->destination = gpc_near_of(x->unit, x->line);
+    if (x->unit->type->parts[CPELIDE_ROWS].name) {
+        cpelide_note(x, type);
+    }
     return gpc_send_and_wait(x, msg);
 }
 
@@ -313,11 +317,12 @@ mcm_role(const gpc_controller_t *unit)
     .name = "L1", .position = GPC_AT_CORE,                                                                             \
     .arrays = {{.name = "tags", .line = baseline_l1_line_described, .has_data = true}},                                \
     .mshr = gpc_requests_mshr_described, .unit = l1_unit_described, .warp = l1_warp_described, .route = route,         \
-    .role = mcm_role, .begins = 1u << MCM_TABLE_LINES
-const gpc_controller_type_t mcm_l1 = {L1_TYPE, .tables = {&lines, &unit_table}};
-const gpc_controller_type_t flush_l1 = {L1_TYPE, .tables = {&lines, &flush_unit_table}};
-const gpc_controller_type_t hmg_l1 = {L1_TYPE, .tables = {&lines, &hmg_unit_table}};
-const gpc_controller_type_t lrm_l1 = {L1_TYPE, .tables = {&lrm_lines, &unit_table}};
+    .begins = 1u << MCM_TABLE_LINES
+const gpc_controller_type_t mcm_l1 = {L1_TYPE, .role = mcm_role, .tables = {&lines, &unit_table}};
+const gpc_controller_type_t flush_l1 = {L1_TYPE, .role = mcm_role, .tables = {&lines, &flush_unit_table}};
+const gpc_controller_type_t cpelide_l1 = {L1_TYPE, .tables = {&lines, &flush_unit_table}, CPELIDE_TABLE};
+const gpc_controller_type_t hmg_l1 = {L1_TYPE, .role = mcm_role, .tables = {&lines, &hmg_unit_table}};
+const gpc_controller_type_t lrm_l1 = {L1_TYPE, .role = mcm_role, .tables = {&lrm_lines, &unit_table}};
 
 /* ---- order ------------------------------------------------------------------------------------------------------- */
 
@@ -372,6 +377,17 @@ flush_release(gpc_controller_t *l1, uint16_t warp, uint8_t scope, gpc_cycle_t *u
     (void) until;
     GPC_TRY(begins ? gpc_controller_order(l1, MCM_TABLE_UNIT, GPC_MSG_RELEASE, warp, scope) : GPC_OK);
     return is_met(l1, warp);
+}
+
+/* ---- CPElide: before a launch ------------------------------------------------------------------------------------ */
+
+int
+cpelide_l1_cross(gpc_controller_t *l1, bool drops, bool flushes)
+{
+    GPC_TRY(drops ? gpc_controller_order(l1, MCM_TABLE_UNIT, GPC_MSG_ACQUIRE, 0, GPC_SCOPE_GPU) : GPC_OK);
+    GPC_TRY(flushes ? gpc_controller_order(l1, MCM_TABLE_UNIT, GPC_MSG_RELEASE, 0, GPC_SCOPE_GPU) : GPC_OK);
+    *l1_warp(l1, 0) = (l1_warp_t){0}; /* no warp waits for the rounds: the launch begins behind them */
+    return GPC_OK;
 }
 
 int

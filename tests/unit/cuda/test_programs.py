@@ -261,6 +261,51 @@ def test_what_a_program_does_wrong_is_said_in_one_line(source, what, status, mes
         assert "invalid configuration argument" in done.stdout
 
 
+FRAGMENTS = """
+#include <cstdio>
+#include <mma.h>
+using namespace nvcuda::wmma;
+__global__ void product(const half *a, const half *b, float *c) {
+    fragment<matrix_a, 16, 16, 16, half, row_major> left;
+    fragment<matrix_b, 16, 16, 16, half, col_major> right;
+    fragment<accumulator, 16, 16, 16, float> sum;
+    load_matrix_sync(left, a, 16);
+    load_matrix_sync(right, b, 16);
+    fill_fragment(sum, 1.0f);
+    mma_sync(sum, left, right, sum);
+    for (int k = 0; k < sum.num_elements; k++)
+        sum.x[k] *= 2;
+    store_matrix_sync(c, sum, 16, mem_row_major);
+    if (threadIdx.x == 0)
+        printf("a %s of %d\\n", c[0] < 1e9f ? "fragment" : "piece", sum.num_elements);
+}
+int main() {
+    half *a, *b;
+    float *c;
+    cudaMallocManaged(&a, 512), cudaMallocManaged(&b, 512), cudaMallocManaged(&c, 1024);
+    for (int k = 0; k < 256; k++)
+        a[k] = k % 7 - 3, b[k] = k % 5 - 2;
+    product<<<1, 32>>>(a, b, c);
+    cudaDeviceSynchronize();
+    int wrong = 0;
+    for (int i = 0; i < 16; i++)
+        for (int j = 0; j < 16; j++) {
+            float sum = 1;
+            for (int k = 0; k < 16; k++)
+                sum += (float) a[16 * i + k] * (float) b[16 * j + k];
+            wrong += c[16 * i + j] != 2 * sum;
+        }
+    printf("%d wrong\\n", wrong);
+}
+"""
+
+
+@needs_nvcc
+def test_fragments_of_cuda_s_header_are_multiplied(source) -> None:
+    done = cuda(source(FRAGMENTS), "-p", "tc-weak")
+    assert "a fragment of 8\n0 wrong\n" in done.stdout, done
+
+
 @needs_nvcc
 @drawn(one_in=6)
 def test_managed_variables_have_one_address_for_host_and_device(source) -> None:

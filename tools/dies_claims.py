@@ -1,0 +1,238 @@
+"""Claims of papers about protocols of dies, measured in the store of studies/dies.toml, with ranges over readings.
+
+`studies/dies/PAPER.toml` has claims and readings in the form of `gpucoh/papers`, and which matrix of the study measures
+them. A reading's other values are the matrices that are `like` that one and differ from it in the reading alone.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import pandas as pd
+from pages import ROOT
+
+from gpucoh.device.choices import split_options
+from gpucoh.papers import claims
+from gpucoh.papers.agreement import agreement
+from gpucoh.papers.claims import Claim, Paper
+from gpucoh.papers.readings import Reading
+from gpucoh.papers.verdicts import words
+from gpucoh.studies.matrices import Description
+from gpucoh.studies.means import Mean, mean_ratio
+from gpucoh.studies.tabulation import Tables, with_joules
+
+FOLDER = ROOT / "studies/dies"
+IN_USE = "as in use"
+# What stands beside the protocols: mcm on a machine whose L2s keep no line of another die.
+NO_NEAR = "mcm, l2_near=0"
+# Measures -> amounts of a row, where the paper's file does not say another.
+AMOUNTS = {"speedup": "cycles", "energy": "joules", "traffic": "flits"}
+
+
+@dataclass(frozen=True)
+class Matrices:
+    """The study's matrices by name, each whole, and which one each is like."""
+
+    given: Mapping[str, Mapping[str, Any]]
+
+    def base(self, name: str) -> str:
+        """The matrix that one is like; itself if it is like none."""
+        return str(self.given[name].get("like", name))
+
+    def fields(self, name: str) -> dict[str, Any]:
+        """Fields of the machine that a matrix sets."""
+        return dict(self.given[name].get("set", {}))
+
+    def alike(self, name: str) -> list[str]:
+        """The matrices of the same base that run on the same machine: they differ in protocols and seeds."""
+        return [
+            other
+            for other in self.given
+            if self.base(other) == self.base(name) and self.fields(other) == self.fields(name)
+        ]
+
+    def without_near(self, name: str) -> str | None:
+        """The matrix that differs from one in that L2s keep no line of another die."""
+        return self.of_fields(self.base(name), self.fields(name) | {"l2_near": 0})
+
+    def of_fields(self, base: str, fields: Mapping[str, Any]) -> str | None:
+        """The matrix like another that differs in these fields of the machine alone."""
+        wanted = self.fields(base) | dict(fields)
+        return next((n for n in self._others(base) if self.fields(n) == wanted), None)
+
+    def of_options(self, base: str, options: Mapping[str, Any]) -> str | None:
+        """The matrix like another in which some protocol has these options."""
+        wanted = {name: str(value) for name, value in options.items()}
+        for name in self._others(base):
+            given = [split_options(text)[1] for text in self.given[name]["protocols"]]
+            if self.fields(name) == self.fields(base) and wanted in given:
+                return name
+        return None
+
+    def _others(self, base: str) -> list[str]:
+        return [name for name in self.given if name != base and self.base(name) == base]
+
+
+class Measured:
+    """The good runs of a store, by matrix and configuration."""
+
+    def __init__(self, tables: Tables, described: Description) -> None:
+        rows = tables.rows[tables.rows["good"]]
+        self.rows = with_joules(rows, tables.settings.energy)
+        self.matrices = Matrices({str(one["name"]): one for one in described.matrices})
+
+    def of(self, matrix: str, protocol: str) -> pd.DataFrame:
+        """The runs of a protocol in a matrix: with the options that the matrix gives it, if any, else as named.
+
+        What a matrix lacks is taken from those alike, so that one that varies options of a protocol runs that alone.
+        """
+        rows = self.rows
+        if protocol == NO_NEAR:
+            matrix, protocol = self.matrices.without_near(matrix) or "", "mcm"
+            if not matrix:
+                return rows.iloc[:0]
+        own = rows[(rows["matrix"] == matrix) & (rows["protocol_id"] == protocol)]
+        if own.empty:
+            alike = rows["matrix"].isin(self.matrices.alike(matrix))
+            own = rows[alike & (rows["protocol"] == protocol)]
+        return own.drop_duplicates(["workload", "seed"])
+
+    def ratio(
+        self, matrix: str, subject: str, baseline: str, amount: str, workloads: Sequence[str]
+    ) -> Mean:
+        """The mean of an amount over that of a baseline; of ``cycles`` the speedup."""
+        above, below = self.of(matrix, subject), self.of(matrix, baseline)
+        if amount == "cycles":
+            above, below = below, above
+        if amount not in self.rows:
+            above = above.iloc[:0].assign(**{amount: 0.0})
+            below = below.iloc[:0].assign(**{amount: 0.0})
+        return mean_ratio(above, below, amount, workloads)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Source:
+    """A paper's claims and readings, and the matrix that measures each claim."""
+
+    paper: Paper
+    readings: tuple[Reading, ...]
+    matrix: str
+    others: Mapping[str, str]
+
+    def matrix_of(self, claim: Claim) -> str:
+        """The matrix that measures a claim."""
+        return self.others.get(claim.id, self.matrix)
+
+    def amount(self, claim: Claim) -> str:
+        """The amount of a row that a claim compares."""
+        return str(self.paper.amounts.get(claim.measure) or AMOUNTS[claim.measure])
+
+
+def load(name: str) -> Source:
+    """The claims and readings of `studies/dies/NAME.toml`."""
+    text = (FOLDER / f"{name}.toml").read_text(encoding="utf-8")
+    data = tomllib.loads(text)
+    return Source(
+        paper=claims.read(text),
+        readings=tuple(Reading(**item) for item in data.get("reading", ())),
+        matrix=data["matrix"],
+        others={item["id"]: item["matrix"] for item in data["claim"] if "matrix" in item},
+    )
+
+
+@dataclass(frozen=True)
+class Universe:
+    """The matrix of a second reading, and its value as tables print it."""
+
+    reading: Reading
+    text: str
+    matrix: str
+
+
+def universes(source: Source, base: str, matrices: Matrices) -> Iterator[Universe]:
+    """The second readings of a matrix that run."""
+    for reading in source.readings:
+        for place in reading.places():
+            fields, options = (
+                {name: values[place] for name, values in given.items() if len(values) > place}
+                for given in (reading.machine, reading.options)
+            )
+            found = (
+                matrices.of_options(base, options) if options else matrices.of_fields(base, fields)
+            )
+            if found is not None:
+                yield Universe(reading, reading.text(place), found)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Verdict:
+    """A claim with its value, and its values under second readings by their text, that in use first."""
+
+    claim: Claim
+    mean: Mean
+    under: Mapping[str, float]
+
+    @property
+    def ends(self) -> tuple[str, str]:
+        """The readings with the smallest and the largest value."""
+        return min(self.under, key=self.under.__getitem__), max(
+            self.under, key=self.under.__getitem__
+        )
+
+
+def touches(reading: Reading, claim: Claim) -> bool:
+    """Whether a reading changes a claim's protocols or its machine."""
+    named = {split_options(text)[0] for text in (claim.subject, claim.baseline)}
+    return bool({"all"} & set(reading.touches) or named & set(reading.touches))
+
+
+def verdict(measured: Measured, source: Source, claim: Claim) -> Verdict | None:
+    """A claim's value and range; None if the store has no run of it."""
+
+    def mean(matrix: str) -> Mean:
+        amount = source.amount(claim)
+        return measured.ratio(matrix, claim.subject, claim.baseline, amount, claim.workloads)
+
+    matrix = source.matrix_of(claim)
+    own = mean(matrix)
+    if not own.by_workload:
+        return None
+    under = {IN_USE: own.value}
+    # A claim that names options is about them: a reading of the same protocol's options does not touch it.
+    for one in universes(source, matrix, measured.matrices):
+        if touches(one.reading, claim) and not (one.reading.options and "[" in claim.subject):
+            value = mean(one.matrix).value
+            if value == value:
+                under[one.text] = value
+    return Verdict(claim=claim, mean=own, under=under)
+
+
+def cells(source: Source, claim: Claim, found: Verdict | None) -> tuple[str, ...]:
+    """A claim's row: id, what is compared, the paper's value, ours, over workloads, over readings, agreement."""
+    what = "speedup" if claim.measure == "speedup" else claim.measure
+    of = f"{what}: `{claim.subject}` / `{claim.baseline}`, {claim.group or 'all'}"
+    said = f"{claim.value:g}" if claim.value is not None else str(claim.direction)
+    head = (claim.id, of, f"{said}: {claim.where}" + (f" ({claim.note})" if claim.note else ""))
+    if found is None:
+        return (*head, *["-"] * 4)
+    agrees = {name: words(agreement(claim, value)) for name, value in found.under.items()}
+    low, high = found.ends
+    several = len(found.under) > 1
+    lacks = (
+        f" [{len(found.mean.by_workload)} of {len(claim.workloads)}]" if found.mean.missing else ""
+    )
+    return (
+        *head,
+        f"{found.mean.value:.2f}{lacks}",
+        interval_text(found.mean),
+        f"{found.under[low]:.2f} ({low}) to {found.under[high]:.2f} ({high})" if several else "-",
+        " / ".join((agrees[low], agrees[IN_USE], agrees[high])) if several else agrees[IN_USE],
+    )
+
+
+def interval_text(mean: Mean) -> str:
+    """The interval over workloads, or a dash."""
+    return f"{mean.low:.2f} to {mean.high:.2f}" if mean.low == mean.low else "-"
