@@ -47,7 +47,7 @@ def read_far(
                 total += gpucoh.load(flags, i % variables, order="acquire")
         out[gpucoh.thread_id()] = total
     elif block + gpucoh.grid_dim() == 0 and gpucoh.thread_id() == 0:
-        for i in range(writes):
+        for _ in range(writes):
             gpucoh.sleep(1000)
             gpucoh.store(flags, 0, 0, order="relaxed")
 
@@ -119,6 +119,4 @@ def test_a_workload_is_right_on_dies(workload: str, machine: str) -> None:
 )
 def test_a_monitor_catches_a_planted_bug(mutant_gpucoh: gpucoh, bug: str, workload: str) -> None:
     with pytest.raises(mutant_gpucoh.SimulationError, match="a load returns a value it may"):
-        mutant_gpucoh.run(
-            workload, protocol=f"lrm!{bug}", scale="tiny", check="protocol", set=DIES
-        )
+        mutant_gpucoh.run(workload, protocol=f"lrm!{bug}", scale="tiny", check="protocol", set=DIES)

@@ -119,8 +119,8 @@ gpc_monitor_next_holder(const gpc_monitored_line_t *line, uint32_t core)
 GPC_MUST_CHECK int gpc_monitor_note_stored(gpc_monitor_t *self, gpc_address_t address);
 bool gpc_monitor_is_overtaken(const gpc_monitor_t *self, const gpc_msg_t *atomic, gpc_address_t address);
 
-/* monitor_variables.c: a write is performed; a request is completed; the warp's acquire is complete, after which it sees
- * what was performed by the returned cycle; an access of the warp that releases issues. */
+/* monitor_variables.c: a write is performed; a request is completed; the warp's acquire is complete, after which it
+ * sees what was performed by the returned cycle; an access of the warp that releases issues. */
 GPC_MUST_CHECK int gpc_monitor_init_variables(gpc_monitor_t *self);
 void gpc_monitor_free_variables(gpc_monitor_t *self);
 GPC_MUST_CHECK int gpc_monitor_variable_written(gpc_monitor_t *self, const gpc_msg_t *write, gpc_cycle_t now);

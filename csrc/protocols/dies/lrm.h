@@ -38,9 +38,9 @@ extern const gpc_controller_type_t lrm_l2;
 /* ---- the directory of synchronisation variables (lrm_directory.c) ------------------------------------------------ */
 
 #define LRM_ENTRY(FIELD)                                                                                               \
-    FIELD(PLAIN, uint8_t, owner)    /* die */                                                                          \
-    FIELD(NODE, gpc_node_t, taker) /* the core by whose acquire it became the owner */                                  \
-    FIELD(PLAIN, uint16_t, warp)    /* and its warp */
+    FIELD(PLAIN, uint8_t, owner)   /* die */                                                                           \
+    FIELD(NODE, gpc_node_t, taker) /* the core by whose acquire it became the owner */                                 \
+    FIELD(PLAIN, uint16_t, warp)   /* and its warp */
 GPC_METADATA(lrm_directory, entry, LRM_ENTRY)
 
 extern const gpc_table_t lrm_directory;

@@ -2,7 +2,8 @@
  *
  * Paper    LRM-GPU, HPCA 2026, section III-B: acquires and releases are performed at the home, which finds out whether
  *          the owner of the variable changes.
- * Inferred the answer tells the core whether near lines must be dropped; the core has its die drop them as under MCM. */
+ * Inferred the answer tells the core whether near lines must be dropped; the core has its die drop them as under
+ *          MCM. */
 #include "controller/nodes.h"
 #include "protocols/dies/lrm.h"
 

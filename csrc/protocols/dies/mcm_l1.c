@@ -28,9 +28,9 @@ BASELINE_L1_EVENTS(BASELINE_SAME)
 GPC_METADATA(l1, unit, L1_UNIT)
 #define L1_WARP(FIELD)                                                                                                 \
     FIELD(PLAIN, uint8_t, rounds) /* that its last acquire awaits: 0 to 2 */                                           \
-    FIELD(PLAIN, uint8_t, meets)  /* it releases or completes a barrier: 1 + the rounds that this awaits; 0: neither */ \
-    FIELD(PLAIN, uint8_t, names)  /* LRM: its acquire is an access, which names a variable */                           \
-    FIELD(PLAIN, uint8_t, drops)  /* LRM: of which a home has answered that near lines must be dropped */
+    FIELD(PLAIN, uint8_t, meets)  /* it releases or completes a barrier: 1 + rounds that this awaits; 0: neither */    \
+    FIELD(PLAIN, uint8_t, names)  /* LRM: its acquire is an access, which names a variable */                          \
+    FIELD(PLAIN, uint8_t, drops)  /* LRM: a home has answered the acquire that near lines must be dropped */
 GPC_METADATA(l1, warp, L1_WARP)
 /* SYS: of scope sys, where it differs (mcm_has_gpu_homes). */
 enum { ACQUIRE = 1, ACQUIRE_SYS = 2, RELEASE = 4, RELEASE_GPU = 8, RELEASE_SYS = 16 };
