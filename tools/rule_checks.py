@@ -31,6 +31,7 @@ TESTS = {
         "verification/test_cpelide.py",
         "verification/test_ideal_dies.py",
         "verification/test_hmg.py",
+        "verification/test_lrm.py",
     ),
     "invalidation": ("validation/test_recalls.py",),
 }

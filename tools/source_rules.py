@@ -49,7 +49,8 @@ MAY_ALLOCATE = {
     "check/pages.c", "check/explore/canonical.c", "check/explore/exploration.c", "check/explore/explorer.c",
     "check/explore/outcomes.c", "check/explore/states.c", "check/explore/world_moves.c", "check/monitor/logical.c",
     "check/monitor/monitor.c", "check/monitor/monitor_cells.c",
-    "check/monitor/monitor_values.c", "check/monitor/monitor_variables.c", "check/monitor/shadow.c", "check/profile/profile.c", "check/race/race.c",
+    "check/monitor/monitor_values.c", "check/monitor/monitor_variables.c", "check/monitor/shadow.c",
+    "check/profile/profile.c", "check/race/race.c",
     "check/race/race_words.c", "check/race/view.c", "check/trace/trace.c",
 }  # fmt: skip
 

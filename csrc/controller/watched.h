@@ -38,8 +38,8 @@ typedef struct {
     /* ACQUIRED, and nothing but a release ends copies elsewhere: what counts of an acquire is the last release that was
      * complete by then, and of a release the last write that its warp had performed. */
     bool released;
-    /* ACQUIRED, and near lines end by acquires and releases of some variables alone: what counts of an acquire that is
-     * an access is another die's last write to its variable, or what counted for an earlier one of its die. */
+    /* ACQUIRED, and only acquires of variables that come from another die end near lines: what counts of an acquire
+     * that is an access is another die's last write to its variable, or what counted for an earlier one of its die. */
     bool by_variable;
     bool bank_is_whole; /* a line at the bank contains every performed write */
     uint32_t near;      /* bit s: in state s of the bank's table 0, another bank than the home has the line */

@@ -44,6 +44,7 @@ _PROTOCOL_SLOTS = {
     "gpu-drf": 24, "gpu-hrf": 29,
     "src": 14, "stc-nv": 31, "stc-es": 33, "stc-ab": 22, "stc-mb": 35,
     "rfo": 9, "wt": 26, "qr": 27, "mcm": 30, "flush": 32, "cpelide": 28, "sw-hier": 34, "nhcc": 11, "hmg": 16,
+    "lrm": 21,
 }  # fmt: skip
 
 CLASS_NAMES = {

@@ -361,6 +361,9 @@ ordered(gpc_monitor_t *self, uint32_t core, uint32_t warp, const gpc_access_t *a
         gpc_cycle_t wrote = gpc_monitor_warp(self, core, warp)->wrote;
         self->released = wrote > self->released ? wrote : self->released;
     }
+    if (releases && access->kind < GPC_ACCESS_FENCE) {
+        gpc_monitor_variable_released(self, core, warp);
+    }
     if (!releases || self->watched.promise != GPC_PROMISE_LEASED) {
         return GPC_OK; /* elsewhere a write is visible when it is performed */
     }

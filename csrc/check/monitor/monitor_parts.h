@@ -59,8 +59,8 @@ typedef struct {
 /* Of gpc_watched_t.by_variable. */
 typedef struct {
     gpc_pages_t writers; /* by word: the last writes that are not weak */
-    gpc_cycle_t *named;  /* owned; [cores * warps_per_core]: the latest of other dies' that the warp's acquires follow */
-    gpc_cycle_t *of_die; /* owned; [dies]: the latest of those of its cores */
+    gpc_cycle_t *named; /* owned; [cores * warps_per_core]: the latest of other dies' that the warp's acquires follow */
+    gpc_cycle_t *of_die; /* owned; [dies]: the latest of those of its warps that have released since */
 } gpc_variables_t;
 
 struct gpc_monitor {
@@ -119,13 +119,14 @@ gpc_monitor_next_holder(const gpc_monitored_line_t *line, uint32_t core)
 GPC_MUST_CHECK int gpc_monitor_note_stored(gpc_monitor_t *self, gpc_address_t address);
 bool gpc_monitor_is_overtaken(const gpc_monitor_t *self, const gpc_msg_t *atomic, gpc_address_t address);
 
-/* monitor_variables.c: a write is performed; a request is completed; the warp's acquire is complete, after which it sees
- * what was performed by the returned cycle. */
+/* monitor_variables.c: a write is performed; a request is completed; the warp's acquire is complete, after which it
+ * sees what was performed by the returned cycle; an access of the warp that releases issues. */
 GPC_MUST_CHECK int gpc_monitor_init_variables(gpc_monitor_t *self);
 void gpc_monitor_free_variables(gpc_monitor_t *self);
 GPC_MUST_CHECK int gpc_monitor_variable_written(gpc_monitor_t *self, const gpc_msg_t *write, gpc_cycle_t now);
 void gpc_monitor_variable_acquired(gpc_monitor_t *self, const gpc_msg_t *request);
-gpc_cycle_t gpc_monitor_acquired_from(gpc_monitor_t *self, uint32_t core, uint32_t warp);
+gpc_cycle_t gpc_monitor_acquired_from(const gpc_monitor_t *self, uint32_t core, uint32_t warp);
+void gpc_monitor_variable_released(gpc_monitor_t *self, uint32_t core, uint32_t warp);
 
 static inline gpc_monitored_warp_t *
 gpc_monitor_warp(const gpc_monitor_t *self, uint32_t core, uint32_t warp)

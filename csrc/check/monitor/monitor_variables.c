@@ -1,8 +1,8 @@
 /* monitor_variables.c: what an acquire promises of the variable that it names (gpc_watched_t.by_variable).
  *
  * An acquire that issued after another die's last store or atomic to its word, of an order beyond weak, sees what was
- * performed before that. So do later acquires of cores of the same die, whatever their word: they rely on the same near
- * lines. */
+ * performed before that. Once its warp has released, so do later acquires of cores of the same die, whatever their
+ * word: they rely on the same near lines. */
 #include <stdlib.h>
 
 #include "check/monitor/monitor_parts.h"
@@ -83,10 +83,17 @@ gpc_monitor_variable_acquired(gpc_monitor_t *self, const gpc_msg_t *request)
 }
 
 gpc_cycle_t
-gpc_monitor_acquired_from(gpc_monitor_t *self, uint32_t core, uint32_t warp)
+gpc_monitor_acquired_from(const gpc_monitor_t *self, uint32_t core, uint32_t warp)
 {
-    gpc_cycle_t *of_die = &self->variables.of_die[die_of(self, core)];
+    gpc_cycle_t of_die = self->variables.of_die[die_of(self, core)];
     gpc_cycle_t named = self->variables.named[(size_t) core * self->about.machine->warps_per_core + warp];
-    *of_die = named > *of_die ? named : *of_die;
-    return *of_die;
+    return named > of_die ? named : of_die;
+}
+
+void
+gpc_monitor_variable_released(gpc_monitor_t *self, uint32_t core, uint32_t warp)
+{
+    if (self->watched.by_variable) {
+        self->variables.of_die[die_of(self, core)] = gpc_monitor_acquired_from(self, core, warp);
+    }
 }

@@ -138,6 +138,7 @@ hmg_note(gpc_step_t *x, uint8_t cause)
     gpc_index_t entry =
         cause == GPC_MSG_LOAD ? mcm_youngest(x->unit, region, &status) : gpc_part_find(directory(x->unit), region);
     GPC_TRY(status);
-    return entry == GPC_NONE ? GPC_OK
-                             : gpc_controller_entry(x->unit, MCM_TABLE_DIRECTORY, MCM_DIRECTORY, entry, cause, GPC_NONE);
+    return entry == GPC_NONE
+               ? GPC_OK
+               : gpc_controller_entry(x->unit, MCM_TABLE_DIRECTORY, MCM_DIRECTORY, entry, cause, GPC_NONE);
 }

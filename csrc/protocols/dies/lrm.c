@@ -1,5 +1,5 @@
-/* lrm.c: LRM, lazy release consistency of dies: acquires and releases drop what the die's L2 has of other dies where
- * their variable comes from another die.
+/* lrm.c: LRM, lazy release consistency of dies: acquires drop what the die's L2 has of other dies where their variable
+ * comes from another die.
  *
  * Paper    LRM-GPU, HPCA 2026, section III-B and table I; its L2s beside the home write through (table III).
  * Inferred what lrm_l2.c and lrm_directory.c say. A fence names no variable: it drops, as under MCM. A kernel begins
@@ -7,7 +7,7 @@
 #include "protocols/dies/lrm.h"
 
 enum { MCM_L1_STATES(GPC_FSM_STATE_ENUM_) };
-enum { LRM_L2_STATES(GPC_FSM_STATE_ENUM_) };
+enum { MCM_L2_STATES(GPC_FSM_STATE_ENUM_) };
 
 static const gpc_watched_t watched = {.promise = GPC_PROMISE_ACQUIRED,
                                       .by_variable = true,
@@ -21,13 +21,13 @@ const gpc_protocol_t gpc_protocol_lrm = {
     .name = "LRM",
     .paper = "LRM-GPU, HPCA 2026",
     .family = "coherence of dies",
-    .text = "mcm whose acquires and releases drop near lines only where their variable comes from another die",
+    .text = "mcm whose acquires drop near lines only where their variable comes from another die",
     .model = {[GPC_RULE_RC] = "RCc"},
     .standard_rule = GPC_RULE_RC,
-    .controllers = {&mcm_l1, &lrm_l2},
-    GPC_MESSAGES_OF(LRM),
+    .controllers = {&lrm_l1, &lrm_l2},
+    GPC_MESSAGES_OF(MCM),
     .message = lrm_message_described,
-    .networks = LRM_NETWORKS,
+    .networks = MCM_NETWORKS,
     .options = LRM_OPTIONS,
     .order = {.before = lrm_before,
               .acquire = lrm_acquire,

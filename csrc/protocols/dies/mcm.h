@@ -76,7 +76,7 @@ enum { MCM_DIRECTORY }; /* part: the directory beside an L2 bank, of protocols t
     X(L2_M, STABLE, "near line with dirty words, readable")                                                            \
     X(L2_W, STABLE, "dirty words of a near line, without the others")
 
-extern const gpc_controller_type_t mcm_l1, mcm_l2, flush_l1, flush_l2, cpelide_l1, cpelide_l2, hmg_l1;
+extern const gpc_controller_type_t mcm_l1, mcm_l2, flush_l1, flush_l2, cpelide_l1, cpelide_l2, hmg_l1, lrm_l1;
 
 /* ---- GPU homes --------------------------------------------------------------------------------------------------- */
 
@@ -94,9 +94,10 @@ gpc_node_t mcm_bank_in(const gpc_controller_t *unit, uint32_t die);
 /* The line's home, or its GPU home where this is in another GPU. */
 gpc_node_t mcm_gpu_home(const gpc_controller_t *unit, gpc_address_t line);
 
-/* L2: the lines of MCM (mcm_l2.c). */
-extern const gpc_table_t mcm_l2_lines;
+/* L2: the lines of MCM, and the acquires of its die (mcm_l2.c). */
+extern const gpc_table_t mcm_l2_lines, mcm_l2_acquires;
 gpc_event_id_t mcm_l2_classify(const gpc_step_t *x);
+uint8_t mcm_l2_route(const gpc_controller_t *unit, const gpc_msg_t *msg);
 /* Whether a near line may wait for its home: it leaves an MSHR and a way of the set to lines of this die, for which
  * another die's near lines may wait. */
 bool mcm_may_wait(const gpc_step_t *x);

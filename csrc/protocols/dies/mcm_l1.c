@@ -11,6 +11,7 @@
 #include "controller/nodes.h"
 #include "protocols/dies/cpelide.h"
 #include "protocols/dies/hmg.h"
+#include "protocols/dies/lrm.h"
 
 #define L1_EVENTS(X)                                                                                                   \
     BASELINE_L1_EVENTS(X)                                                                                              \
@@ -27,8 +28,9 @@ BASELINE_L1_EVENTS(BASELINE_SAME)
 GPC_METADATA(l1, unit, L1_UNIT)
 #define L1_WARP(FIELD)                                                                                                 \
     FIELD(PLAIN, uint8_t, rounds) /* that its last acquire awaits: 0 to 2 */                                           \
-    FIELD(PLAIN, uint8_t, meets)  /* it releases or completes a barrier: 1 + the rounds that this awaits; 0: neither */ \
-    FIELD(PLAIN, uint8_t, names)  /* LRM: its acquire is an access, which names a variable */
+    FIELD(PLAIN, uint8_t, meets)  /* it releases or completes a barrier: 1 + rounds that this awaits; 0: neither */    \
+    FIELD(PLAIN, uint8_t, names)  /* LRM: its acquire is an access, which names a variable */                          \
+    FIELD(PLAIN, uint8_t, drops)  /* LRM: a home has answered the acquire that near lines must be dropped */
 GPC_METADATA(l1, warp, L1_WARP)
 /* SYS: of scope sys, where it differs (mcm_has_gpu_homes). */
 enum { ACQUIRE = 1, ACQUIRE_SYS = 2, RELEASE = 4, RELEASE_GPU = 8, RELEASE_SYS = 16 };
@@ -120,6 +122,21 @@ static const gpc_cell_t l1_table[L1_NUM_STATES][L1_NUM_EVENTS] = {
 /* clang-format on */
 
 static const gpc_table_t lines = {GPC_TABLE("L1", OVER_LINES, L1, l1_table, l1_classify)};
+
+GPC_ACTION(act_note_drops, "note whether the home has answered that near lines must be dropped")
+{
+    l1_warp(x->unit, x->msg->warp)->drops |= lrm_message(x->msg)->drops;
+    return GPC_OK;
+}
+
+/* clang-format off */
+static const gpc_patch_t lrm_patches[] = {
+    {L1_II, L1_DATA, GO(L1_II, act_note_drops, act_complete), "homes answer acquires whether near lines must be dropped"},
+    {L1_II, L1_LAST_DATA, GO(L1_I, act_note_drops, act_complete), NULL},
+};
+/* clang-format on */
+
+static const gpc_table_t lrm_lines = {GPC_PATCHED_TABLE("L1", OVER_LINES, L1, "mcm", lines, lrm_patches, l1_classify)};
 
 /* ---- acquires and releases --------------------------------------------------------------------------------------- */
 
@@ -305,6 +322,7 @@ const gpc_controller_type_t mcm_l1 = {L1_TYPE, .role = mcm_role, .tables = {&lin
 const gpc_controller_type_t flush_l1 = {L1_TYPE, .role = mcm_role, .tables = {&lines, &flush_unit_table}};
 const gpc_controller_type_t cpelide_l1 = {L1_TYPE, .tables = {&lines, &flush_unit_table}, CPELIDE_TABLE};
 const gpc_controller_type_t hmg_l1 = {L1_TYPE, .role = mcm_role, .tables = {&lines, &hmg_unit_table}};
+const gpc_controller_type_t lrm_l1 = {L1_TYPE, .role = mcm_role, .tables = {&lrm_lines, &unit_table}};
 
 /* ---- order ------------------------------------------------------------------------------------------------------- */
 
@@ -380,11 +398,11 @@ lrm_before(gpc_controller_t *l1, uint16_t warp, const gpc_access_t *access, gpc_
     return mcm_before(l1, warp, access, until);
 }
 
-/* What the variable's home has found out, the near L2 has done before it passed the answer on. */
 int
 lrm_acquire(gpc_controller_t *l1, uint16_t warp, uint8_t scope)
 {
-    bool names = l1_warp(l1, warp)->names;
-    l1_warp(l1, warp)->names = 0;
-    return names ? mcm_drop_l1(l1, warp, scope) : mcm_acquire(l1, warp, scope);
+    l1_warp_t *fields = l1_warp(l1, warp);
+    bool keeps = fields->names && !fields->drops;
+    fields->names = fields->drops = 0;
+    return keeps ? mcm_drop_l1(l1, warp, scope) : mcm_acquire(l1, warp, scope);
 }

@@ -330,11 +330,11 @@ static const gpc_cell_t u_table[U_NUM_STATES][U_NUM_EVENTS] = {
 };
 /* clang-format on */
 
-static const gpc_table_t unit_table = {GPC_TABLE("L2.acquires", OVER_UNIT, U, u_table, NULL),
-                                       .causes = {ON(MCM_DROP, U_DROP)}};
+const gpc_table_t mcm_l2_acquires = {GPC_TABLE("L2.acquires", OVER_UNIT, U, u_table, NULL),
+                                     .causes = {ON(MCM_DROP, U_DROP)}};
 
-static uint8_t
-route(const gpc_controller_t *unit, const gpc_msg_t *msg)
+uint8_t
+mcm_l2_route(const gpc_controller_t *unit, const gpc_msg_t *msg)
 {
     (void) unit;
     return msg->type == MCM_DROP ? MCM_TABLE_UNIT : MCM_TABLE_LINES;
@@ -343,8 +343,8 @@ route(const gpc_controller_t *unit, const gpc_msg_t *msg)
 const gpc_controller_type_t mcm_l2 = {
     .name = "L2",
     .position = GPC_AT_BANK,
-    .tables = {&mcm_l2_lines, &unit_table},
+    .tables = {&mcm_l2_lines, &mcm_l2_acquires},
     .arrays = {{.name = "tags", .line = gpc_writer_line_described, .has_data = true}},
-    .route = route,
+    .route = mcm_l2_route,
     .begins = 1u << MCM_TABLE_LINES,
 };

@@ -109,34 +109,11 @@ GPC_ACTION(act_acquire_of_gpu, "send DROP as for scope gpu")
 
 /* ---- lrm --------------------------------------------------------------------------------------------------------- */
 
-GPC_ACTION(act_pass_at_once, "pass an answer that drops nothing on at once, whatever drop is in progress")
+GPC_ACTION(act_own_only, "the die becomes the owner, and drops nothing")
 {
-    if (mutant_message_field(x, x->msg, "drops")) {
-        return mutant_base_act(x, "pass_back");
-    }
-    bool load = mutant_cause_is(x, "BACK_DATA"), store = mutant_cause_is(x, "BACK_ACK");
-    x->kept = true;
-    x->msg->source = x->unit->node;
-    x->msg->type = mutant_type(x, load ? "DATA" : store ? "ACK" : "ATOMIC_DATA");
-    x->msg->destination = x->msg->requester;
-    x->msg->ready = 0;
-    return gpc_send(x, x->msg);
-}
-
-GPC_ACTION(act_pass_before, "pass every answer on at once; the other banks drop later")
-{
-    GPC_TRY(mutant_base_act(x, "pass_back"));
-    uint32_t *awaited = mutant_field(x, x->unit->type->unit, x->unit->unit_fields, "awaited");
-    bool waits = *awaited != 0;
-    *awaited = waits;
-    return waits ? mutant_base_act(x, "count_down") : GPC_OK;
-}
-
-GPC_ACTION(act_serve_later, "pass the answer on at the end of the drop in progress")
-{
-    uint32_t *served = mutant_field(x, x->unit->type->unit, x->unit->unit_fields, "served");
-    *served += *served != 0;
-    return mutant_base_act(x, "pass_back");
+    GPC_TRY(mutant_base_act(x, "take"));
+    *(uint8_t *) mutant_field(x, x->unit->type->unit, x->unit->unit_fields, "drops") = 0;
+    return GPC_OK;
 }
 
 /* ---- ideal-dies -------------------------------------------------------------------------------------------------- */
@@ -282,32 +259,31 @@ PLANTED(dies) = {
 
     BUG("lrm!acquire-keeps-copies", "an acquire drops nothing of the L1, and a fence sends no DROP", NULL,
         WITH(order.acquire, NULL)),
-    BUG("lrm!fence-keeps-lines", "an L2 answers a fence's DROP and keeps the other dies' lines", NULL,
-        DROP("L2.drops", "ON", "DROP", "drop_near")),
-    BUG("lrm!fence-does-not-wait", "loads behind a fence do not wait for DROPPED", NULL, WITH(order.before, NULL)),
-    BUG("lrm!barrier-does-not-wait", "a barrier does not wait for the fences of its core", NULL,
+    BUG("lrm!near-keeps-lines", "an L2 answers DROP and keeps the other dies' lines", NULL,
+        REPLACE("L2.acquires", "ON", "DROP", "drop_near", act_answer_only)),
+    BUG("lrm!acquire-does-not-wait", "every acquire drops, and loads behind it do not wait for DROPPED", NULL,
+        WITH(order.before, NULL)),
+    BUG("lrm!barrier-does-not-wait", "a barrier does not wait for the drops of its core", NULL,
         WITH(order.barrier, NULL), WITH(order.barrier_releases, false)),
-    BUG("lrm!new-owner-keeps-lines", "a die that takes a variable over from another one drops nothing", NULL,
-        DROP("L2.directory", "O", "SYNC", "need_drop")),
-    BUG("lrm!first-owner-keeps-lines", "a die whose variable has no entry drops nothing", NULL,
-        DROP("L2.directory", "I", "SYNC", "need_drop")),
-    BUG("lrm!owner-stays", "a die that takes a variable over drops, and does not become the owner", NULL,
-        DROP("L2.directory", "O", "SYNC", "own")),
-    BUG("lrm!owner-survives-store", "a relaxed store or atomic of another die leaves the owner", NULL,
+    BUG("lrm!new-owner-keeps-lines", "an acquire of a die that is not the owner drops nothing", NULL,
+        COPY("L2.directory", "T O", "ACQUIRE", "O", "ACQUIRE_OWN")),
+    BUG("lrm!first-owner-keeps-lines", "a die whose variable has no owner drops nothing", NULL,
+        REPLACE("L2.directory", "I", "ACQUIRE", "take", act_own_only)),
+    BUG("lrm!taken-is-owned", "a die is the owner before its drop has ended", NULL,
+        COPY("L2.directory", "T", "ACQUIRE_OWN", "O", "ACQUIRE_OWN"), NEXT("L2.directory", "T", "ACQUIRE_OWN", "T")),
+    BUG("lrm!others-confirm", "a store or atomic of another warp of the die ends the drop", NULL,
+        NEXT("L2.directory", "T", "WRITE_OWN", "O")),
+    BUG("lrm!owner-survives-store", "a store or atomic of another die leaves the owner", NULL,
         STAY("L2.directory", "O", "WRITE")),
-    BUG("lrm!other-banks-keep-lines", "the other banks of a die keep the other dies' lines", NULL,
-        DROP("L2.drops", "ON", "DROP_DIE", "drop_near")),
-    BUG("lrm!other-banks-not-awaited", "an answer passes before the other banks of the die have dropped", NULL,
-        REPLACE("L2.drops", "ON", "BACK", "pass_back", act_pass_before), DROP("L2.drops", "ON", "DROPPED", "count_down")),
-    BUG("lrm!answer-passes-drop", "an answer to the owner does not wait for the drop that made its die the owner", NULL,
-        REPLACE("L2.drops", "ON", "BACK", "pass_back", act_pass_at_once)),
-    BUG("lrm!drop-joined", "an answer that drops shares the drop in progress, whatever lines have come since", NULL,
-        REPLACE("L2.drops", "ON", "BACK", "pass_back", act_serve_later)),
-    BUG("lrm!back-unordered", "the answers that go by near L2s are declared unordered", NULL, UNORDERED("back")),
+    BUG("lrm!taker-survives-store", "a store or atomic of another die leaves a variable taken", NULL,
+        STAY("L2.directory", "T", "WRITE")),
+    BUG("lrm!answer-forgotten", "the L1 takes no notice of whether near lines must be dropped", NULL,
+        DROP("L1", "II", "DATA LAST_DATA", "note_drops")),
     BUG("lrm!between-unordered", "what a near L2 passes on is declared unordered", NULL, UNORDERED("between")),
     BUG("lrm!late-line-kept", "a near line is kept that was on its way when its die dropped", NULL,
         DROP("L2", "NP", "DROP", "release_way"), STAY("L2", "NP", "DROP")),
     BUG("lrm!near-line-survives-store", "a near line stays when a store passes", NULL, STAY("L2", "N", "NEAR_OTHER")),
+    BUG("lrm!l1-keeps-copies", "an acquire of the owner keeps the L1's copies", NULL, STAY("L1", "V", "ACQUIRE")),
 
     BUG("ideal-dies!near-line-stays", "a hit in a near L2 returns the words of the last one that renewed the line",
         NULL, DROP("L2", "N", "NEAR_LOAD", "renew")),

@@ -121,19 +121,12 @@ static const gpc_cell_t u_table[U_NUM_STATES][U_NUM_EVENTS] = {
 
 static const gpc_table_t unit_table = {GPC_TABLE("L2.acquires", OVER_UNIT, U, u_table, u_classify)};
 
-static uint8_t
-route(const gpc_controller_t *unit, const gpc_msg_t *msg)
-{
-    (void) unit;
-    return msg->type == MCM_DROP ? MCM_TABLE_UNIT : MCM_TABLE_LINES;
-}
-
 static const gpc_controller_type_t l2 = {
     .name = "L2",
     .position = GPC_AT_BANK,
     .tables = {&lines, &unit_table},
     .arrays = {{.name = "tags", .line = gpc_writer_line_described, .has_data = true}},
-    .route = route,
+    .route = mcm_l2_route,
     .begins = 1u << MCM_TABLE_LINES,
 };
 
