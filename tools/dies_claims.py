@@ -7,7 +7,7 @@ them. A reading's other values are the matrices that are `like` that one and dif
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -55,6 +55,10 @@ class Matrices:
             if self.base(other) == self.base(name) and self.fields(other) == self.fields(name)
         ]
 
+    def common_seeds(self, names: Sequence[str]) -> set[int]:
+        """The seeds that all of some matrices have: a range over readings is of the same seeds."""
+        return set.intersection(*(set(self.given[name]["seeds"]) for name in names))
+
     def without_near(self, name: str) -> str | None:
         """The matrix that differs from one in that L2s keep no line of another die."""
         return self.of_fields(self.base(name), self.fields(name) | {"l2_near": 0})
@@ -100,17 +104,26 @@ class Measured:
             matrix, protocol = self.matrices.without_near(matrix) or "", "mcm"
             if not matrix:
                 return rows.iloc[:0]
-        own = rows[(rows["matrix"] == matrix) & (rows["protocol_id"] == protocol)]
+        with_options = rows["protocol_id"].eq(protocol) & rows["protocol"].ne(protocol)
+        own = rows[with_options & rows["matrix"].eq(matrix)]
         if own.empty:
             alike = rows["matrix"].isin(self.matrices.alike(matrix))
             own = rows[alike & (rows["protocol"] == protocol)]
         return own.drop_duplicates(["workload", "seed"])
 
     def ratio(
-        self, matrix: str, subject: str, baseline: str, amount: str, workloads: Sequence[str]
+        self,
+        matrix: str,
+        subject: str,
+        baseline: str,
+        amount: str,
+        workloads: Sequence[str],
+        seeds: Collection[int] | None = None,
     ) -> Mean:
-        """The mean of an amount over that of a baseline; of ``cycles`` the speedup."""
+        """The mean of an amount over that of a baseline, of ``cycles`` the speedup; with all seeds or some."""
         above, below = self.of(matrix, subject), self.of(matrix, baseline)
+        if seeds is not None:
+            above = above[above["seed"].isin(seeds)]
         if amount == "cycles":
             above, below = below, above
         if amount not in self.rows:
@@ -175,7 +188,7 @@ def universes(source: Source, base: str, matrices: Matrices) -> Iterator[Univers
 
 @dataclass(frozen=True, kw_only=True)
 class Verdict:
-    """A claim with its value, and its values under second readings by their text, that in use first."""
+    """A claim with its value, and its values under second readings by their text, that in use first, of equal seeds."""
 
     claim: Claim
     mean: Mean
@@ -198,21 +211,29 @@ def touches(reading: Reading, claim: Claim) -> bool:
 def verdict(measured: Measured, source: Source, claim: Claim) -> Verdict | None:
     """A claim's value and range; None if the store has no run of it."""
 
-    def mean(matrix: str) -> Mean:
+    def mean(matrix: str, seeds: Collection[int] | None = None) -> Mean:
         amount = source.amount(claim)
-        return measured.ratio(matrix, claim.subject, claim.baseline, amount, claim.workloads)
+        return measured.ratio(matrix, claim.subject, claim.baseline, amount, claim.workloads, seeds)
 
     matrix = source.matrix_of(claim)
     own = mean(matrix)
     if not own.by_workload:
         return None
-    under = {IN_USE: own.value}
     # A claim that names options is about them: a reading of the same protocol's options does not touch it.
-    for one in universes(source, matrix, measured.matrices):
-        if touches(one.reading, claim) and not (one.reading.options and "[" in claim.subject):
-            value = mean(one.matrix).value
-            if value == value:
-                under[one.text] = value
+    others = [
+        one
+        for one in universes(source, matrix, measured.matrices)
+        if touches(one.reading, claim) and not (one.reading.options and "[" in claim.subject)
+    ]
+    seeds = measured.matrices.common_seeds([matrix, *(one.matrix for one in others)])
+    means = {IN_USE: mean(matrix, seeds)} | {one.text: mean(one.matrix, seeds) for one in others}
+    several = max(len(one.by_workload) for one in means.values())
+
+    def fewer(one: Mean) -> str:
+        number = len(one.by_workload)
+        return f", {number} of {several}" if number < several else ""
+
+    under = {f"{name}{fewer(one)}": one.value for name, one in means.items() if one.by_workload}
     return Verdict(claim=claim, mean=own, under=under)
 
 
@@ -226,6 +247,7 @@ def cells(source: Source, claim: Claim, found: Verdict | None) -> tuple[str, ...
     if found is None:
         return (*head, *["-"] * 4)
     agrees = {name: words(agreement(claim, value)) for name, value in found.under.items()}
+    here = words(agreement(claim, found.mean.value))
     low, high = found.ends
     several = len(found.under) > 1
     lacks = (
@@ -236,7 +258,7 @@ def cells(source: Source, claim: Claim, found: Verdict | None) -> tuple[str, ...
         f"{found.mean.value:.2f}{lacks}",
         interval_text(found.mean),
         f"{found.under[low]:.2f} ({low}) to {found.under[high]:.2f} ({high})" if several else "-",
-        " / ".join((agrees[low], agrees[IN_USE], agrees[high])) if several else agrees[IN_USE],
+        " / ".join((agrees[low], here, agrees[high])) if several else here,
     )
 
 
