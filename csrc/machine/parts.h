@@ -191,7 +191,7 @@ struct gpc_gpu {
     uint32_t check;
     uint32_t num_networks;
     bool ends;                      /* the protocol handles KERNEL_END: a launch lasts until its effects are complete */
-    const gpc_boundary_t *boundary; /* of the launch that begins */
+    const gpc_boundary_t *boundary; /* while the protocol acts before a launch; else NULL */
 
     gpc_homes_t homes; /* of lines */
     gpc_nodes_t nodes;

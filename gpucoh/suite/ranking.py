@@ -27,7 +27,6 @@ from gpucoh.suite.buffers import Adjacency
 from gpucoh.suite.declaration import workload
 from gpucoh.suite.graphs import FORMAT
 
-BLOCK = 256
 EXPONENT = 1.78  # of the degrees: 6.5 in the mean, up to 336
 DAMPING = 0.85
 
@@ -119,7 +118,11 @@ def linked_graph(
     check="ranks equal NumPy's in f64 within iterations x (largest degree + 4) x 2^-24, the rounding of sums in f32",
     input=linked_graph,
 )
-def page_rank(gpu: GpuLike, given: Linked) -> Outcome:
+def page_rank(
+    gpu: GpuLike,
+    given: Linked,
+    block: int = whole("threads per block", 32, 1024, 32, 256, 256),
+) -> Outcome:
     """PageRank: every vertex adds its share to its neighbours' sums by atomics, two launches an iteration"""
     graph = given.graph
     count = graph.vertices
@@ -128,7 +131,7 @@ def page_rank(gpu: GpuLike, given: Linked) -> Outcome:
     ranks, sums = gpu.zeros(count, np.float32), gpu.zeros(count, np.float32)
 
     def launch(kernel: lang.Kernel, *args: Any) -> None:
-        gpu.launch(kernel, grid=blocks_for(count, BLOCK), block=BLOCK, args=args)
+        gpu.launch(kernel, grid=blocks_for(count, block), block=block, args=args)
 
     launch(set_ranks, ranks, sums, count)
     for _ in range(given.iterations):

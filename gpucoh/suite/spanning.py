@@ -32,7 +32,6 @@ from gpucoh.suite.buffers import Adjacency, ReadOnlyI32
 from gpucoh.suite.declaration import workload
 from gpucoh.suite.synchronisation import BARRIER_WORDS, grid_barrier
 
-BLOCK = 256  # of all kernels but the last
 INFINITY = 1 << 30
 HEAVIEST = 4096
 DENSITY = 1.381  # edges a vertex: 365,050 / 264,346
@@ -264,7 +263,8 @@ def roots_of(parents: NDArray[np.int32]) -> NDArray[np.int32]:
 def spanning_tree(
     gpu: GpuLike,
     given: Roads,
-    block: int = whole("threads per block that joins components", 32, 1024, 32, 384, 384),
+    block: int = whole("threads per block", 32, 1024, 32, 256, 256),
+    joining: int = whole("threads per block that joins components", 32, 1024, 32, 384, 384),
     blocks_per_core: int = whole(
         "blocks per core that join components; all must be resident; 4 of 384 threads fill 48 warps",
         1,
@@ -289,9 +289,9 @@ def spanning_tree(
     totals = Totals(weight, components, again)
 
     def launch(kernel: lang.Kernel, *args: Any) -> None:
-        gpu.launch(kernel, grid=blocks_for(count, BLOCK), block=BLOCK, args=args)
+        gpu.launch(kernel, grid=blocks_for(count, block), block=block, args=args)
 
-    grid = min(gpu.machine.cores * blocks_per_core, blocks_for(count, block))
+    grid = min(gpu.machine.cores * blocks_per_core, blocks_for(count, joining))
     before, left = count + 1, count
     rounds = launches = 0
     while left != before:
@@ -304,7 +304,7 @@ def spanning_tree(
             gpu.launch(
                 join_components,
                 grid=grid,
-                block=block,
+                block=joining,
                 args=(parents, of, totals, gpu.zeros(BARRIER_WORDS, np.int32), count),
             )
             launches += 1

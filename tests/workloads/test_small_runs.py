@@ -45,7 +45,7 @@ CASES = {
     "lud": of("tiles base width", (2, 5, 39)),
     "lud-qr": of("tiles base width", (2, 5, 39)),
     "matrixmul": of("side", (4,), (36,)),
-    "mst": of("rows columns block", (1, 1, 32), (1, 9, 32), (7, 33, 32), (16, 16, 384)),
+    "mst": of("rows columns joining", (1, 1, 32), (1, 9, 32), (7, 33, 32), (16, 16, 384)),
     "ndl": of("tiles", (1,)),
     "nn": of("records", (3,)),
     "pf": of("rows columns pyramid", (9, 1, 4), (4, 700, 20)),

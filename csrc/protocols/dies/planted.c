@@ -186,7 +186,7 @@ PLANTED(dies) = {
     BUG("cpelide!nothing-between-kernels", "nothing is written back or dropped before a launch", NULL,
         WITH(boundary, NULL)),
     BUG("cpelide!artifact-rules", "a die that runs the launch and has dirty words of an array drops nothing of it",
-        "the artifact's table, by its code", CHOOSE("rules", "artifact")),
+        NULL, CHOOSE("rules", "artifact")),
     BUG("cpelide!drop-keeps-lines", "an L2 answers DROP, an acquire's or a launch's, and keeps the other dies' lines",
         NULL, REPLACE("L2.boundaries", "ON", "DROP", "drop_near", act_answer_only)),
     BUG("cpelide!flushed-early", "an L2 answers FLUSH, a release's or a launch's, and writes back nothing", NULL,
