@@ -43,8 +43,9 @@ class Matrices:
         return str(self.given[name].get("like", name))
 
     def fields(self, name: str) -> dict[str, Any]:
-        """Fields of the machine that a matrix sets."""
-        return dict(self.given[name].get("set", {}))
+        """Fields of the machine that a matrix sets, and parameters of workloads as ``WORKLOAD.PARAMETER``."""
+        workloads = self.given[name].get("workload", {})
+        return dict(self.given[name].get("set", {})) | flat(workloads)
 
     def alike(self, name: str) -> list[str]:
         """The matrices of the same base that run on the same machine: they differ in protocols and seeds."""
@@ -74,6 +75,11 @@ class Matrices:
 
     def _others(self, base: str) -> list[str]:
         return [name for name in self.given if name != base and self.base(name) == base]
+
+
+def flat(given: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
+    """Workload -> parameter -> value, as ``WORKLOAD.PARAMETER`` -> value."""
+    return {f"{owner}.{name}": value for owner, one in given.items() for name, value in one.items()}
 
 
 class Measured:
@@ -158,7 +164,7 @@ def universes(source: Source, base: str, matrices: Matrices) -> Iterator[Univers
         for place in reading.places():
             fields, options = (
                 {name: values[place] for name, values in given.items() if len(values) > place}
-                for given in (reading.machine, reading.options)
+                for given in ({**reading.machine, **flat(reading.parameters)}, reading.options)
             )
             found = (
                 matrices.of_options(base, options) if options else matrices.of_fields(base, fields)
@@ -184,9 +190,9 @@ class Verdict:
 
 
 def touches(reading: Reading, claim: Claim) -> bool:
-    """Whether a reading changes a claim's protocols or its machine."""
+    """Whether a reading changes a claim's protocols, workloads or machine."""
     named = {split_options(text)[0] for text in (claim.subject, claim.baseline)}
-    return bool({"all"} & set(reading.touches) or named & set(reading.touches))
+    return bool({"all", *named, *claim.workloads} & set(reading.touches))
 
 
 def verdict(measured: Measured, source: Source, claim: Claim) -> Verdict | None:
@@ -213,7 +219,8 @@ def verdict(measured: Measured, source: Source, claim: Claim) -> Verdict | None:
 def cells(source: Source, claim: Claim, found: Verdict | None) -> tuple[str, ...]:
     """A claim's row: id, what is compared, the paper's value, ours, over workloads, over readings, agreement."""
     what = "speedup" if claim.measure == "speedup" else claim.measure
-    of = f"{what}: `{claim.subject}` / `{claim.baseline}`, {claim.group or 'all'}"
+    workloads = claim.group or ", ".join(f"`{one}`" for one in claim.workloads)
+    of = f"{what}: `{claim.subject}` / `{claim.baseline}`, {workloads}"
     said = f"{claim.value:g}" if claim.value is not None else str(claim.direction)
     head = (claim.id, of, f"{said}: {claim.where}" + (f" ({claim.note})" if claim.note else ""))
     if found is None:

@@ -37,7 +37,7 @@ def draw(
             axes.axhline(1.0, color="black", linewidth=0.6)
             axes.set_ylim(0, MOST)
             centres = [at + (len(names) - 1) / 2 * width for at in range(len(groups))]
-            axes.set_xticks(centres, list(groups), fontsize=6)
+            axes.set_xticks(centres, [name.replace(" ", "\n") for name in groups], fontsize=6)
             axes.set_ylabel(label)
         figure.legend(*figure.axes[0].get_legend_handles_labels(), loc="outside right center")
         return figure
@@ -47,11 +47,13 @@ def _bars(
     axes: Axes, left: float, width: float, means: Sequence[Any], name: str, look: dict[str, Any]
 ) -> None:
     """The bars of a protocol, one a group, with intervals."""
+    label: str | None = name
     for at, mean in enumerate(means):
         if not mean.by_workload:
             continue
         x = at + left
-        axes.bar(x, min(mean.value, MOST), width, label=name if at == 0 else None, **look)
+        axes.bar(x, min(mean.value, MOST), width, label=label, **look)
+        label = None  # one entry of the legend for all groups
         if mean.low == mean.low:
             axes.plot([x, x], [mean.low, min(mean.high, MOST)], color="black", linewidth=0.8)
         if mean.value > MOST:

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import generated
 import pandas as pd
-from dies_claims import NO_NEAR, Measured, Verdict, cells, interval_text, load, verdict
+from dies_claims import NO_NEAR, Measured, Verdict, cells, flat, interval_text, load, verdict
 from dies_figure import draw
 from generated import table
 from pages import ROOT
@@ -167,7 +167,7 @@ class Page:
         rows = []
         for name in ("package", *PAPERS):
             for one in load(name).readings:
-                given = {**one.machine, **one.options}
+                given = {**one.machine, **one.options, **flat(one.parameters)}
                 values = "; ".join(
                     f"`{field}` {', '.join(map(str, listed))}" for field, listed in given.items()
                 )

@@ -122,6 +122,9 @@ def test_the_value_in_use_of_a_reading_is_the_machines_or_the_protocols(describe
         for reading in source.readings:
             for field, values in reading.machine.items():
                 assert getattr(machine(name), field) == values[0], (source.paper.id, field)
+            for workload, given in reading.parameters.items():
+                in_use = {parameter: values[0] for parameter, values in given.items()}
+                assert in_use.items() <= described.parameters[workload].items(), workload
             for option, values in reading.options.items():
                 for touched in set(reading.touches) & set(protocols()):
                     assert resolve(touched).protocol.options[option].default == values[0], option
