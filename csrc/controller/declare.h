@@ -283,7 +283,7 @@ struct gpc_protocol {
 
     /* ---- optional: of its runs ---- */
 
-    const char *name; /* as papers write it; NULL: the id */
+    const char *name;       /* as papers write it; NULL: the id */
     const char *gpus_model; /* memory model between GPUs, where it promises less there; NULL: `model` */
     /* The messages' `fields`: a described struct of uint64_t members; NULL: none. */
     gpc_describe_t message;

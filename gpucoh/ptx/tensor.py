@@ -1,4 +1,4 @@
-"""Products of fragments: ``mma.sync`` with its documented layouts, ``wmma`` over the same ones.
+"""Products of fragments: ``mma.sync`` with its documented layouts, which ``wmma`` (fragments.py) has, too.
 
 What a tensor core does is done by shuffles and by one product and sum at a time, in the order of the inner dimension,
 each sum rounded to the nearest (PTX leaves order and rounding open). Times are those of these instructions.
@@ -11,17 +11,15 @@ PTX has more registers for one than it has elements, they repeat (PTX ISA, secti
 
 from __future__ import annotations
 
-import copy
 import re
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 from gpucoh.lang import isa
 from gpucoh.lang.ir import Constant
-from gpucoh.lang.types import U8, U16, U32, Element
+from gpucoh.lang.types import U32
 from gpucoh.ptx.arithmetic import halves, packed
 from gpucoh.ptx.lowering import Lowering, Registers, Words, lowers
-from gpucoh.ptx.memory import Place, names_of, space_of
+from gpucoh.ptx.memory import names_of
 from gpucoh.ptx.module import Statement
 from gpucoh.ptx.sync import together
 
@@ -38,7 +36,6 @@ _SHAPES = {
     8: ((8, 16), (16, 16), (16, 32)),
     64: ((8, 4), (16, 4), (16, 8), (16, 16)),
 }
-_ORDER = ("WEAK", "CTA")
 
 
 @dataclass(frozen=True)
@@ -51,7 +48,7 @@ class Shape:
 
 
 @dataclass(frozen=True)
-class _Kind:
+class Kind:
     """A fragment: tiles across and along the inner dimension (of a result: its columns); the elements that a lane has
     of a tile, which are adjacent along it.
     """
@@ -72,24 +69,27 @@ class _Kind:
         return self.bits * self.elements == 32
 
 
-def _shape_of(x: Lowering, s: Statement) -> Shape:
+def shape_of(x: Lowering, s: Statement) -> Shape:
+    """The shape that a statement names."""
     for modifier in s.modifiers:
         if found := _SHAPE.match(modifier):
             return Shape(*map(int, found.groups()))
     raise x.unsupported()
 
 
-def _types_of(s: Statement) -> list[str]:
+def types_of(s: Statement) -> list[str]:
+    """Types of elements, in the order of the statement's modifiers."""
     return [modifier for modifier in s.modifiers if modifier in _TYPES]
 
 
-def _kind(x: Lowering, shape: Shape, which: str, type: str) -> _Kind:
+def kind_of(x: Lowering, shape: Shape, which: str, type: str) -> Kind:
+    """The fragment of ``a``, ``b``, ``c`` or ``d``."""
     if which in "cd":
-        return _Kind(shape.m // 8, shape.n // 8, 2, type)
+        return Kind(shape.m // 8, shape.n // 8, 2, type)
     if type not in _BITS:
         raise x.unsupported()
     elements = max(1, 32 // _BITS[type])
-    return _Kind(
+    return Kind(
         (shape.m if which == "a" else shape.n) // 8, shape.k // (4 * elements), elements, type
     )
 
@@ -97,9 +97,9 @@ def _kind(x: Lowering, shape: Shape, which: str, type: str) -> _Kind:
 # ---- the product ---------------------------------------------------------------------------------
 
 
-def _words_of(x: Lowering, text: str, kind: _Kind, is_result: bool) -> list[Words]:
+def _words_of(x: Lowering, text: str, kind: Kind, is_result: bool) -> list[Words]:
     """The words of a fragment's operand: of a result one for each element."""
-    names = _registers(x, text, kind)
+    names = registers_of(x, text, kind)
     if not is_result:
         return [x.value(name, "b64" if kind.type == "f64" else "b32") for name in names]
     if kind.type == "f16":
@@ -108,7 +108,7 @@ def _words_of(x: Lowering, text: str, kind: _Kind, is_result: bool) -> list[Word
     return [x.value(name, "f64" if kind.type == "f64" else "b32") for name in names]
 
 
-def _registers(x: Lowering, text: str, kind: _Kind) -> list[str]:
+def registers_of(x: Lowering, text: str, kind: Kind) -> list[str]:
     """The names of a fragment's registers, of which there may be more than it needs."""
     names = names_of(text)
     needed = kind.across * kind.along * (1 if kind.is_packed else kind.elements)
@@ -117,8 +117,8 @@ def _registers(x: Lowering, text: str, kind: _Kind) -> list[str]:
     return names
 
 
-def _put(x: Lowering, text: str, kind: _Kind, values: list[Registers]) -> None:
-    names = _registers(x, text, kind)[: len(values) // (kind.elements if kind.is_packed else 1)]
+def _put(x: Lowering, text: str, kind: Kind, values: list[Registers]) -> None:
+    names = registers_of(x, text, kind)[: len(values) // (kind.elements if kind.is_packed else 1)]
     if kind.type != "f16":
         for name, value in zip(names, values, strict=True):
             x.move(x.to(name), value)
@@ -164,7 +164,7 @@ def _product(
 ) -> list[Registers]:
     """The elements of the result; ``add`` is the row that adds a sum of whole numbers to C's element."""
     type_a, type_b, type_c = types
-    left, right = _kind(x, shape, "a", type_a), _kind(x, shape, "b", type_b)
+    left, right = kind_of(x, shape, "a", type_a), kind_of(x, shape, "b", type_b)
     together(x, str(0xFFFFFFFF))
     lane = (x.special("LANE"),)
     row = x.core("AND", U32, lane, (Constant(28),))  # the first lane of the row's four
@@ -198,139 +198,26 @@ def _moved(x: Lowering, lane: Words, by: int) -> Words:
     return x.core("ADD", U32, lane, (Constant(by),)) if by else lane
 
 
-def _multiply(x: Lowering, s: Statement, shape: Shape, types: list[str]) -> None:
+def multiply(x: Lowering, s: Statement, shape: Shape, types: list[str]) -> None:
     """``d = a b + c`` of fragments; types of d, a, b and c."""
     sums = {"s32": _WHOLE, "f64": {"f64"}, "f32": _FLOATS, "f16": {"f16"}}.get(types[0], set())
     if len(types) != 4 or types[0] != types[3] or not sums.issuperset(types[1:3]):
         raise x.unsupported("a product of these types")
     a, b = (
-        _words_of(x, text, _kind(x, shape, which, type), is_result=False)
+        _words_of(x, text, kind_of(x, shape, which, type), is_result=False)
         for which, type, text in zip("ab", types[1:3], s.operands[1:3], strict=True)
     )
-    c = _words_of(x, s.operands[3], _kind(x, shape, "c", types[3]), is_result=True)
+    c = _words_of(x, s.operands[3], kind_of(x, shape, "c", types[3]), is_result=True)
     add = "ADDSAT_S32" if s.has("satfinite") else "ADD"
     found = _product(x, shape, (types[1], types[2], types[0]), a, b, c, add)
-    _put(x, s.operands[0], _kind(x, shape, "c", types[0]), found)
+    _put(x, s.operands[0], kind_of(x, shape, "c", types[0]), found)
 
 
 @lowers("mma")
 def multiply_fragments(x: Lowering, s: Statement) -> None:
     """``mma.sync.aligned.shape.row.col.dtype.atype.btype.ctype d, a, b, c``."""
-    shape, types = _shape_of(x, s), _types_of(s)
+    shape, types = shape_of(x, s), types_of(s)
     known = _SHAPES[_BITS[types[1]]] if len(types) == 4 and types[1] in _BITS else ()
     if shape.n != 8 or (shape.m, shape.k) not in known or s.has("row") + s.has("col") != 2:
         raise x.unsupported("mma of this shape and these types")
-    _multiply(x, s, shape, types)
-
-
-# ---- wmma ----------------------------------------------------------------------------------------
-
-
-@lowers("wmma")
-def fragment(x: Lowering, s: Statement) -> None:
-    """``wmma.load.{a,b,c}``, ``wmma.mma`` and ``wmma.store.d``."""
-    shape, types = _shape_of(x, s), _types_of(s)
-    if s.has("mma"):
-        _multiply(x, s, shape, types if len(types) == 4 else [types[0], "f16", "f16", types[-1]])
-        return
-    which = s.one_of(("a", "b", "c", "d"))
-    if which is None or len(types) != 1:
-        raise x.unsupported()
-    loads = s.has("load")
-    at, names = (s.operands[1], s.operands[0]) if loads else (s.operands[0], s.operands[1])
-    # Rows of B are its inner dimension, along which a lane's elements are.
-    is_adjacent = s.has("row") != (which == "b")
-    rows, columns = {"a": (shape.m, shape.k), "b": (shape.n, shape.k)}.get(
-        which, (shape.m, shape.n)
-    )
-    default: Words = (Constant(columns if is_adjacent else rows),)
-    stride = x.value(s.operands[2], "b32") if len(s.operands) > 2 else default
-    together(x, str(0xFFFFFFFF))
-    kind = _kind(x, shape, which, types[0])
-    listed = _registers(x, names, kind)
-    tiles = _Tiles(x, Place(x, at, space_of(s)), kind, stride, is_adjacent)
-    if loads:
-        tiles.load(listed)
-    else:
-        tiles.store(listed)
-
-
-class _Tiles:
-    """Moves a fragment between registers and a matrix in memory, whose rows are ``stride`` elements apart.
-
-    ``is_adjacent``: a lane's elements of a tile are adjacent in memory; else they are in as many of its rows.
-    """
-
-    def __init__(
-        self, x: Lowering, place: Place, kind: _Kind, stride: Words, is_adjacent: bool
-    ) -> None:
-        self.x, self.place, self.kind = x, place, kind
-        self.stride, self.is_adjacent = stride, is_adjacent
-        self.address: Words = place.address
-        lane = (x.special("LANE"),)
-        self.row = x.core("SHR", U32, lane, (Constant(2),))
-        t = x.core("AND", U32, lane, (Constant(3),))
-        self.first = x.core("MUL", U32, t, (Constant(kind.elements),))
-
-    def load(self, names: list[str]) -> None:
-        """Load the fragment's registers; those beyond its elements repeat them."""
-        x, kind = self.x, self.kind
-        found: list[Words] = []
-        for k in range(kind.across * kind.along):
-            if kind.is_packed and self.is_adjacent:
-                found.append(self._loaded(U32, k, 0))
-                continue
-            parts = [self._loaded(self._element, k, e) for e in range(kind.elements)]
-            found += [self._joined(parts)] if kind.is_packed else parts
-        for k, name in enumerate(names):
-            x.move(x.to(name), found[k % len(found)])
-
-    def store(self, names: list[str]) -> None:
-        """Store the fragment."""
-        x, kind = self.x, self.kind
-        values = [x.value(name, "b64" if kind.bits == 64 else "b32") for name in names]
-        for k in range(kind.across * kind.along):
-            if kind.is_packed and self.is_adjacent:
-                self._store(U32, values[k], k, 0)
-                continue
-            for e in range(kind.elements):
-                if kind.is_packed:
-                    part = x.core("SHR", U32, values[k], (Constant(kind.bits * e),))
-                    self._store(self._element, part, k, e)
-                else:
-                    self._store(U32, values[kind.elements * k + e], k, e)
-
-    @property
-    def _element(self) -> Element:
-        return {8: U8, 16: U16}.get(self.kind.bits, U32)
-
-    def _joined(self, parts: Sequence[Words]) -> Words:
-        word = parts[0]
-        for e, part in enumerate(parts[1:], 1):
-            shifted = self.x.core("SHL", U32, part, (Constant(self.kind.bits * e),))
-            word = self.x.core("OR", U32, word, shifted)
-        return word
-
-    def _loaded(self, element: Element, k: int, e: int) -> Registers:
-        to = self.x.new(2 if self.kind.bits == 64 else 1)
-        self._at(k, e).load(element, to, 0, _ORDER)
-        return to
-
-    def _store(self, element: Element, words: Words, k: int, e: int) -> None:
-        self._at(k, e).store(element, words, 0, _ORDER)
-
-    def _at(self, k: int, e: int) -> Place:
-        """The place of a lane's element ``e`` of tile ``k``."""
-        x, kind = self.x, self.kind
-        tile, along = k % kind.across, k // kind.across
-        row = x.core("ADD", U32, self.row, (Constant(8 * tile),))
-        column = x.core("ADD", U32, self.first, (Constant(4 * kind.elements * along + e),))
-        far, near = (row, column) if self.is_adjacent else (column, row)
-        at = x.core("ADD", U32, x.core("MUL", U32, far, self.stride), near)
-        offset = x.core("MUL", U32, at, (Constant(kind.bits // 8),))
-        place = copy.copy(self.place)
-        if len(self.address) == 1:
-            place.address = x.core("ADD", U32, self.address, offset)
-        else:
-            place.address = x.row("ADD_B64", self.address, (*offset, Constant(0)))
-        return place
+    multiply(x, s, shape, types)

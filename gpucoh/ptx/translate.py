@@ -17,11 +17,11 @@ from gpucoh.ptx import (  # noqa: F401 - each registers the handlers of its stat
     comparisons,
     control,
     conversions,
+    fragments,
     matrices,
     memory,
     moves,
     sync,
-    tensor,
 )
 from gpucoh.ptx.constants import WARP_SZ
 from gpucoh.ptx.fuse import fuse
