@@ -527,22 +527,3 @@ gpc_world_programs_done(const gpc_world_t *self)
     }
     return true;
 }
-
-bool
-gpc_world_quiet(const gpc_world_t *self)
-{
-    if (self->state->answers.count) {
-        return false;
-    }
-    for (uint32_t i = 0; i < self->nodes.count * self->nodes.count * self->num_networks; i++) {
-        if (self->channels[i].count) {
-            return false;
-        }
-    }
-    for (uint32_t node = 0; node < self->nodes.count; node++) {
-        if (self->controllers[node].replay->count || *self->controllers[node].ready) {
-            return false;
-        }
-    }
-    return true;
-}
