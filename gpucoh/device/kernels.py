@@ -117,22 +117,28 @@ def joined_slots(kernels: Sequence[Kernel]) -> list[Any]:
 def rounds(kernels: Sequence[Kernel], may_follow: bool) -> list[list[Kernel]]:
     """The launches of the core for kernels in their order.
 
-    Without ``may_follow`` a kernel that follows others begins a launch of its own, behind theirs, with all that come
-    later; so does one with read-only arrays, of which a cache may keep copies for as long as a launch lasts.
+    Without ``may_follow`` a kernel that follows others is in a launch behind theirs; so is one with read-only arrays,
+    of which a cache may keep copies for as long as a launch lasts. A kernel is in the first launch that it may be in,
+    since kernels of other GPUs there may wait for it.
     """
-    found: list[list[Kernel]] = [[]]
+    found: list[list[Kernel]] = []
     for kernel in kernels:
-        follows = any(kernel.follows(other) for other in found[-1])
-        instructions = sum(one.program.instructions for one in (*found[-1], kernel))
-        behind = follows and (
-            not may_follow or any(readonly for _, _, readonly, *_ in kernel.slots)
-        )
-        differs = any(kernel.functional != other.functional for other in found[-1])
-        full = differs or len(found[-1]) == MOST or instructions >= MOST_INSTRUCTIONS
-        if found[-1] and (full or behind):
-            found.append([])
-        found[-1].append(kernel)
+        behind = not may_follow or any(readonly for _, _, readonly, *_ in kernel.slots)
+        least = 0
+        for number, others in enumerate(found):
+            if any(kernel.follows(other) for other in others):
+                least = number + behind
+        place = next((others for others in found[least:] if _has_room(others, kernel)), None)
+        if place is None:
+            found.append(place := [])
+        place.append(kernel)
     return found
+
+
+def _has_room(others: Sequence[Kernel], kernel: Kernel) -> bool:
+    instructions = sum(one.program.instructions for one in (*others, kernel))
+    alike = all(kernel.functional == other.functional for other in others)
+    return alike and len(others) < MOST and instructions < MOST_INSTRUCTIONS
 
 
 def whole(kernels: Sequence[Kernel], arrays: Iterable[Array]) -> list[Kernel]:

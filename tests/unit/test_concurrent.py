@@ -119,6 +119,22 @@ def test_a_kernel_waits_for_a_later_kernel_of_another_gpu(protocol: str) -> None
     assert (out.numpy() == 5 + np.arange(WORDS)).all()
 
 
+@gpucoh.kernel
+def meet(arrived: gpucoh.Buffer[gpucoh.i32], turn: gpucoh.i32):
+    if gpucoh.thread_id(0) == 0:
+        gpucoh.atomic_add(arrived, turn, 1, order="release", scope="sys")
+        while gpucoh.load(arrived, turn, order="acquire", scope="sys") < 2:
+            pass
+
+
+@pytest.mark.parametrize("protocol", ["rcc-sc", "rcc-wo", *share(FOLLOWING, one_in=6)])
+def test_kernels_of_two_gpus_meet_whichever_is_launched_first(protocol: str) -> None:
+    gpu = two_gpus(protocol)
+    arrived = zeros(gpu, "arrived", 0)
+    together(gpu, *((meet, device, (arrived, turn)) for device in (0, 1) for turn in (0, 1)))
+    assert (arrived.numpy()[:2] == 2).all()
+
+
 @pytest.mark.parametrize("seed", share([*range(60)], one_in=10))
 def test_kernels_follow_those_whose_arrays_they_use(seed: int) -> None:
     draw = random.Random(seed)

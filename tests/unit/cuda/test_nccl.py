@@ -49,12 +49,7 @@ def expected(letter: str, ranks: int) -> Iterator[tuple[str, np.ndarray]]:
         *share(["two-gpus"], [2], COHERENT, one_in=12),
     ],
 )
-def test_collective_operations(
-    machine: str, ranks: int, protocol: str, request: pytest.FixtureRequest
-) -> None:
-    if protocol in ("rcc-sc", "rcc-wo"):
-        why = "of ranks that are threads of the host one runs alone under these, and waits for ever"
-        request.applymarker(pytest.mark.xfail(reason=why))
+def test_collective_operations(machine: str, ranks: int, protocol: str) -> None:
     run = cuda(PROGRAM, "--nvcc=-lnccl", "-m", machine, "-p", protocol, "--check")
     assert run.returncode == 0, run.stderr
     lines = {line.split()[0]: line.split()[1:] for line in run.stdout.split("\n\n")[0].splitlines()}
