@@ -51,10 +51,10 @@ from gpucoh.cuda.programs import run_program
 source, folder, library = Path(sys.argv[1]), Path(sys.argv[2]), sys.argv[3]
 built = building.build([source], ["-Xcompiler=-fsanitize=thread", "--default-stream=per-thread"])
 runtime = folder / "runtime.so"
-headers = compiler.toolkit().nvcc.parents[1] / "include"
-flags = ["-x", "c", "-g", "-w", "-fsanitize=thread", "-shared", "-fPIC", f"-I{headers}"]
+flags = ["-x", "c", "-g", "-w", "-shared", "-cudart", "none", "-Xcompiler", "-fsanitize=thread,-fPIC"]
 code = Path(building.__file__).with_name("runtime.c")
-subprocess.run([*compiler.host_compiler(), *flags, str(code), "-o", str(runtime)], check=True)
+nvcc, host = str(compiler.toolkit().nvcc), compiler.for_host(compiler.host_compiler())
+subprocess.run([nvcc, *host, *flags, str(code), "-o", str(runtime)], check=True)
 with gpucoh.GPU(machine="fermi") as gpu:
     machine = gpu.machine
 (folder / "known").write_text("race:__device_stub__")
