@@ -26,7 +26,7 @@ from gpucoh.studies.tabulation import Tables, with_joules
 
 FOLDER = ROOT / "studies/dies"
 IN_USE = "as in use"
-# What stands beside the protocols: mcm on a machine whose L2s keep no line of another die.
+# Beside the protocols: mcm on a machine whose L2s keep no line of another die.
 NO_NEAR = "mcm, l2_near=0"
 # Measures -> amounts of a row, where the paper's file does not say another.
 AMOUNTS = {"speedup": "cycles", "energy": "joules", "traffic": "flits"}

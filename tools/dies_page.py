@@ -134,20 +134,23 @@ class Page:
         """Where HMG gains, loses or is equal on one package, by what it is compared with, in words."""
         lines = []
         for rival, found in self.answers().items():
-            told = []
+            parts = []
             for word in SIDES:
                 groups = [
                     _group(group, one) for group, one in found.items() if side(one)[0] == word
                 ]
-                told += [f"{SIDES[word]} on {_listed(groups)}"] if groups else []
-            lines.append(f"- Over {RIVALS[rival]}, HMG {'; it '.join(told)}.{_ends(found)}")
+                parts += [f"{SIDES[word]} on {_listed(groups)}"] if groups else []
+            lines.append(f"- Over {RIVALS[rival]}, HMG {'; it '.join(parts)}.{_ends(found)}")
         return "\n".join(lines)
 
     def numbers(self) -> str:
         """The numbers behind the words: mean, interval over workloads, range over readings."""
         answers = self.answers()
         rows = [
-            (group, *(_told(found[group]) if group in found else "-" for found in answers.values()))
+            (
+                group,
+                *(_parts(found[group]) if group in found else "-" for found in answers.values()),
+            )
             for group in self.groups
         ]
         return table(("HMG over", *(f"`{rival}`" for rival in answers)), rows)
@@ -239,7 +242,7 @@ def _ends(found: Mapping[str, Verdict]) -> str:
     return f" Of single workloads from {by[low]:.2f} (`{low}`) to {by[high]:.2f} (`{high}`)."
 
 
-def _told(found: Verdict) -> str:
+def _parts(found: Verdict) -> str:
     """A speedup with its interval, and its range over readings."""
     low, high = found.ends
     text = f"{found.mean.value:.2f} ({interval_text(found.mean)})"

@@ -127,8 +127,7 @@ def barrier_in_memory(x: Lowering, s: Statement) -> None:
 
 def _arrive(x: Lowering, place: Place, count: Words, order: tuple[str, str]) -> Words:
     """Take arrivals from the phase, and begin the next one if it lacks none; the lower word before."""
-    upper = x.new()
-    held = x.new()
+    upper, held = x.new(), x.new()
     place.load(U32, held, 0, ("RELAXED", "CTA"))
     again, done = x.new_block(), x.new_block()
     x.start(again)
@@ -140,13 +139,7 @@ def _arrive(x: Lowering, place: Place, count: Words, order: tuple[str, str]) -> 
     is_last = x.core("EQ", U32, lacking, (Constant(0),))
     after = x.core("SELECT", U32, is_last, begun, left)
     found = x.new()
-    place.atomic(
-        U32,
-        found,
-        (*held, *after),
-        "CAS",
-        ("ACQ_REL" if order[0] == "RELEASE" else order[0], order[1]),
-    )
+    place.atomic(U32, found, (*held, *after), "CAS", order)
     is_done = x.core("EQ", U32, found, held)
     before = x.copied(held)
     x.move(held, found)

@@ -211,7 +211,7 @@ def run_study(
     order = Order(path, resume=True, **given)
     wanted = plan.runs if runs is None else runs
     columns = {key: plan.columns[key] for key in wanted}
-    # With keep_old a row of other code stands for the same run.
+    # With keep_old a row of other code is of the same run.
     listed = {parts_of(key)[0] for key in plan.runs} if order.keep_old else plan.runs
 
     def others(store: Store) -> None:

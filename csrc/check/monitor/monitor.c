@@ -178,8 +178,8 @@ launch_began(gpc_monitor_t *self)
         const gpc_tags_t *tags = &l1->arrays[0];
         gpc_index_t ways = self->watched.copies ? tags->sets * tags->ways : 0;
         acquired(self, l1);
-        if (self->watched
-                .near_ahead) { /* what the last launch's end has performed, perhaps in this cycle, must be read */
+        if (self->watched.near_ahead) {
+            /* what the last launch's end has performed, perhaps in this cycle, must be read */
             gpc_monitor_note_acquire(&self->acquires[core], self->launched, self->launched + 1);
         }
         for (gpc_index_t way = 0; way < ways && status == GPC_OK; way++) {

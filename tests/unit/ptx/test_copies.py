@@ -94,25 +94,20 @@ def test_phases_of_a_barrier_in_memory_order_the_threads_of_a_block(
     """Each of 64 threads writes a word, and reads the one that its neighbour wrote in the phase before."""
     begin = "setp.eq.u32 %p0, %r0, 0; @%p0 mbarrier.init.shared.b64 [%r21], 64; bar.sync 0;"
     head = "mul.wide.u32 %rd2, %r0, 4; add.u64 %rd3, %rd0, %rd2; add.u32 %r2, %r0, 1; and.b32 %r2, %r2, 63;"
-    head += "mul.wide.u32 %rd4, %r2, 4; add.u64 %rd4, %rd0, %rd4; mov.u32 %r7, 0; mov.u32 %r8, 1;"
+    head += "mul.wide.u32 %rd4, %r2, 4; add.u64 %rd4, %rd0, %rd4; mov.u32 %r7, 0;"
+    arrive = {
+        "state": "mbarrier.arrive.shared.b64 %rd5, [%r21];",
+        "parity": "mbarrier.arrive.release.cta.shared.b64 _, [%r21];",
+        "async": "cp.async.mbarrier.arrive.noinc.shared.b64 [%r21];",
+    }[waits]
+    how = ("test_wait", "%rd5") if waits == "state" else ("try_wait.parity.acquire.cta", "%r7")
     phases = ""
     for phase in range(3):
-        arrive = "mbarrier.arrive.shared.b64 %rd5, [%r21];"
-        wait = WAIT.format(2 * phase, "test_wait", "%rd5")
-        if waits != "state":
-            arrive = "mbarrier.arrive.release.cta.shared.b64 _, [%r21];"
-            wait = WAIT.format(2 * phase, "try_wait.parity.acquire.cta", f"{0 if drops else '%d'}")
-            wait = wait.replace("%d", "0") if drops else wait
-        if waits == "async":
-            arrive = "cp.async.mbarrier.arrive.noinc.shared.b64 [%r21];"
-        between = arrive + (
-            wait if waits == "state" else WAIT.format(2 * phase, "try_wait.parity", "%r7")
-        )
-        between += "xor.b32 %r7, %r7, 1;"
         store = f"add.u32 %r5, %r0, {100 * phase}; st.global.u32 [%rd3], %r5;"
         load = "ld.global.u32 %r6, [%rd4];"
-        again = between.replace(f"w{2 * phase}", f"w{2 * phase + 1}")
-        phases += store + between + load + again
+        for number, access in enumerate((store, load)):
+            wait = WAIT.format(2 * phase + number, *how)
+            phases += f"{access} {arrive} {wait} xor.b32 %r7, %r7, 1;"
     tail = "bar.sync 0; st.global.u32 [%rd3], %r6;"
     if drops:  # the last thread leaves: a phase then has 63
         tail = "setp.eq.u32 %p2, %r0, 63; @%p2 mbarrier.arrive_drop.shared.b64 %rd5, [%r21]; @%p2 bra end;"

@@ -41,7 +41,7 @@ def matrix(rows: int, columns: int, type: str, seed: int) -> np.ndarray:
 
 
 def stored(values: np.ndarray, type: str) -> tuple[np.ndarray, np.ndarray]:
-    """What memory holds for the values, and the numbers that this stands for."""
+    """What memory holds for the values, and which numbers these are."""
     if type in ("bf16", "tf32"):
         keep = {"bf16": 0xFFFF0000, "tf32": 0xFFFFE000}[type]
         words = values.astype(np.float32).view(np.uint32) & np.uint32(keep)
