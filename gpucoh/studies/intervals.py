@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,9 @@ from numpy.typing import NDArray
 from gpucoh.base.late import LATE_IMPORT
 
 RESAMPLES = 1000
+LIKELY = 0.9  # a winner's share of resamples; less is not decided
+FEWEST = 4  # workloads without which no winner is named
+TIE = 0.001  # of a mean, as a logarithm: so near to the best is best
 _BATCH = 50  # resamples at a time, which bounds the memory
 
 
@@ -91,3 +95,136 @@ def interval_over_workloads(logs: Sequence[NDArray[Any]]) -> tuple[float, float]
         means[here] = values[seeds].mean(axis=1)
     low, high = np.percentile(means.mean(axis=1), (2.5, 97.5))
     return float(low), float(high)
+
+
+def resampled(values: NDArray[Any]) -> NDArray[Any]:
+    """Means over workloads in each of :data:`RESAMPLES` resamples of workloads, and of the seeds of each one drawn.
+
+    Parameters
+    ----------
+    values : array of shape (configurations, workloads, seeds)
+        Logarithms; NaN: the run is missing, and the means are of the others.
+
+    Returns
+    -------
+    array of shape (configurations, resamples)
+        All configurations have the same draws, so that their differences are of pairs of runs.
+    """
+    _, number, seeds = values.shape
+    draw = np.random.default_rng(0)
+    chosen = draw.integers(number, size=(RESAMPLES, number))
+    picked = draw.integers(seeds, size=(RESAMPLES, number, seeds))
+    found = []
+    for one in values:
+        drawn = one[chosen[..., None], picked]
+        there = np.isfinite(drawn)
+        counts = there.sum(axis=-1)
+        sums = np.where(there, drawn, 0.0).sum(axis=-1)
+        means = np.divide(sums, counts, out=np.full(sums.shape, np.nan), where=counts > 0)
+        weights = np.isfinite(means).sum(axis=-1)
+        total = np.nansum(means, axis=-1)
+        found.append(np.divide(total, weights, out=np.full(total.shape, np.nan), where=weights > 0))
+    return np.array(found)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Ranking:
+    """How often each configuration is the best, and its place, over resamples of the workloads.
+
+    Attributes
+    ----------
+    best : array
+        Share of the resamples in which no other is better by more than :data:`TIE`; NaN with fewer than :data:`FEWEST`
+        workloads.
+    low, high : array
+        95% interval of the place, from 1.
+    remains : array of bool
+        The fewest, in the order of ``best``, of which one is the best in a share of :data:`LIKELY` of the resamples.
+    """
+
+    best: NDArray[Any]
+    low: NDArray[Any]
+    high: NDArray[Any]
+    remains: NDArray[Any]
+
+    @property
+    def winner(self) -> NDArray[Any]:
+        """Those that are the best in a share of :data:`LIKELY` or more."""
+        return np.asarray(self.best >= LIKELY)
+
+
+def ranking(means: NDArray[Any], workloads: int) -> Ranking:
+    """Rank configurations, the largest mean first; ``means`` is what :func:`resampled` returns."""
+    number = len(means)
+    if workloads < FEWEST or not number:
+        nothing = np.full(number, np.nan)
+        return Ranking(best=nothing, low=nothing, high=nothing, remains=np.ones(number, bool))
+    first = means >= means.max(axis=0) - TIE
+    best = first.mean(axis=1)
+    places = 1 + (means[None] > means[:, None]).sum(axis=1)
+    low, high = np.percentile(places, (2.5, 97.5), axis=1)
+    remains = np.zeros(number, bool)
+    for place in np.argsort(-best, kind="stable"):
+        if first[remains].any(axis=0).mean() >= LIKELY:
+            break
+        remains[place] = True
+    # Equals of one that remains are as likely.
+    remains |= best >= LIKELY
+    return Ranking(best=best, low=low, high=high, remains=remains)
+
+
+def left_out_ends(means: NDArray[Any]) -> tuple[float, float]:
+    """The smallest and largest mean of all values but one; NaN for fewer than two."""
+    number = len(means)
+    if number < 2:
+        return np.nan, np.nan
+    others = (means.sum() - means) / (number - 1)
+    return float(others.min()), float(others.max())
+
+
+def interaction(values: NDArray[Any]) -> tuple[float, float, float]:
+    """The share of what distinguishes protocols that depends on the machine, with its 95% interval over workloads.
+
+    Parameters
+    ----------
+    values : array of shape (protocols, machines, workloads)
+        Logarithms.
+
+    Returns
+    -------
+    (float, float, float)
+        Of a model with random effects of protocol, machine, workload and each two of them: the variance of protocol x
+        machine over the sum of it and that of protocol, by the method of moments. The interval is that of a jackknife
+        of workloads.
+    """
+    workloads = values.shape[2]
+    if min(values.shape) < 2 or workloads < FEWEST:
+        return np.nan, np.nan, np.nan
+    share = _share_of_interaction(values)
+    others = np.array(
+        [_share_of_interaction(np.delete(values, place, axis=2)) for place in range(workloads)]
+    )
+    error = np.sqrt((workloads - 1) * np.mean((others - others.mean()) ** 2))
+    return share, max(0.0, share - 1.96 * error), min(1.0, share + 1.96 * error)
+
+
+def _share_of_interaction(values: NDArray[Any]) -> float:
+    """The estimate from the mean squares of protocols, of protocols x machines, of protocols x workloads, and the rest."""
+    protocols, machines, workloads = values.shape
+
+    def means(*over: int) -> NDArray[Any]:
+        return np.asarray(values.mean(axis=over, keepdims=True))
+
+    def square(part: NDArray[Any], freedom: int) -> float:
+        return float((np.broadcast_to(part, values.shape) ** 2).sum()) / freedom
+
+    p, m, w = protocols - 1, machines - 1, workloads - 1
+    of_p, of_m, of_w, all_ = means(1, 2), means(0, 2), means(0, 1), means(0, 1, 2)
+    of_pm, of_pw, of_mw = means(2), means(1), means(0)
+    left = square(values - of_pm - of_pw - of_mw + of_p + of_m + of_w - all_, p * m * w)
+    by_machine = square(of_pm - of_p - of_m + all_, p * m)
+    by_workload = square(of_pw - of_p - of_w + all_, p * w)
+    by_protocol = square(of_p - all_, p)
+    both = max(0.0, (by_machine - left) / workloads)
+    one = max(0.0, (by_protocol - by_machine - by_workload + left) / (machines * workloads))
+    return both / (both + one) if both + one else np.nan

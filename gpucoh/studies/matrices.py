@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import fnmatch
 import functools
 import hashlib
 import itertools
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -25,7 +24,18 @@ from gpucoh.results.energy import MODELS  # noqa: TID253
 from gpucoh.runs.keys import keys_of
 from gpucoh.runs.rows import columns_of
 from gpucoh.runs.runner import Run
+from gpucoh.studies.entries import (
+    check_flag,
+    check_known,
+    check_parameters,
+    is_name,
+    left_out,
+    list_of,
+    table_of,
+    whole,
+)
 from gpucoh.studies.pairs import Pair, read_pairs
+from gpucoh.studies.tuning import Tuning, read_tunings
 from gpucoh.suite import workloads
 
 # Instead of a rule or a machine: the protocol's own, and its paper's.
@@ -37,11 +47,11 @@ SHARING = "sharing"
 
 _MATRIX = (
     *("name", "protocols", "workloads", "without", "machines", "seeds", "cores", "consistencies"),
-    *("scale", "set", "params", "workload", "pairs", "like"),
+    *("scale", "set", "params", "workload", "pairs", "tuning", "grow", "like"),
 )
 _STUDY = (
     *("title", "baseline", "bounds", "energy", "paper_machines", "pairs", "sharing", "workload"),
-    *("matrix", "limit_s", "limit_gib"),
+    *("matrix", "tuning", "limit_s", "limit_gib"),
 )
 
 
@@ -107,6 +117,8 @@ class Settings:
         The coefficients of the energy: a name of :data:`gpucoh.results.energy.MODELS`.
     pairs : tuple of Pair
         Configurations that differ in one thing.
+    tunings : tuple of Tuning
+        Protocols with values of their parameters to choose from.
     """
 
     title: str = "Study"
@@ -114,6 +126,7 @@ class Settings:
     bounds: tuple[str, ...] = ()
     energy: str = "2013"
     pairs: tuple[Pair, ...] = ()
+    tunings: tuple[Tuning, ...] = ()
 
 
 class Description:
@@ -147,24 +160,24 @@ class Description:
         else:
             path = path_of("study file", given)
             self.folder, data = path.parent, read_toml(path, "study file")
-        _known("study", data, _STUDY)
+        check_known("study", data, _STUDY)
         self.matrices = data.get("matrix", [])
         if not isinstance(self.matrices, list) or not self.matrices:
             raise ConfigError("a study needs a matrix: [[matrix]] with name, protocols, workloads")
         for matrix in self.matrices:
             if not isinstance(matrix, Mapping):
                 raise ConfigError(f"matrix = {quoted(matrix)} is not a table: [[matrix]]")
-        self.matrices = [_whole(matrix, self.matrices) for matrix in self.matrices]
+        self.matrices = [whole(matrix, self.matrices) for matrix in self.matrices]
         limits = {"limit_s": limit_s, "limit_gib": limit_gib}
         self.limits: dict[str, Any] = {
             name: limit_of(name, data.get(name) if value is None else value)
             for name, value in limits.items()
         }
-        self.sharing = _table("sharing", data)
-        _known("sharing", self.sharing, ("measure", "machine"))
-        _flag("sharing", self.sharing, "measure")
-        self.paper_machines: Mapping[str, str] = _table("paper_machines", data)
-        self.parameters = _table("workload", data)
+        self.sharing = table_of("sharing", data)
+        check_known("sharing", self.sharing, ("measure", "machine"))
+        check_flag("sharing", self.sharing, "measure")
+        self.paper_machines: Mapping[str, str] = table_of("paper_machines", data)
+        self.parameters = table_of("workload", data)
         pairs = self.folder / data["pairs"] if "pairs" in data else None
         energy = str(data.get("energy", "2013")) if energy is None else energy
         if energy not in MODELS:
@@ -172,14 +185,15 @@ class Description:
         self.settings = Settings(
             title=str(data.get("title", "Study")),
             baseline=str(data.get("baseline", "no-l1")),
-            bounds=tuple(_list("bounds", data.get("bounds", []))),
+            bounds=tuple(list_of("bounds", data.get("bounds", []))),
             energy=energy,
             pairs=() if pairs is None else read_pairs(pairs),
+            tunings=read_tunings(data.get("tuning", [])),
         )
         for name in (self.settings.baseline, *self.settings.bounds):
             resolve(name)
         listed = {one for matrix in self.matrices for one in self._workloads(matrix)}
-        _parameters("study", self.parameters, listed)
+        check_parameters("study", self.parameters, listed)
 
     def plan(self, only: Sequence[str] = ()) -> Plan:
         """The runs of all matrices, or of some.
@@ -195,21 +209,24 @@ class Description:
         for name in only:
             if name not in names:
                 raise ConfigError(unknown("matrix", name, names))
-        if len(set(names)) < len(names) or not all(map(_is_name, names)):
+        if len(set(names)) < len(names) or not all(
+            name != SHARING and is_name(name) for name in names
+        ):
             raise ConfigError(
                 f"matrices are named {quoted(names)}: each needs a name of its own, of letters, digits, - and _"
             )
         found = Plan()
         for name, matrix in zip(names, self.matrices, strict=True):
             if not only or name in only:
-                _known(f"matrix {name}", matrix, _MATRIX)
-                _flag(f"matrix {name}", matrix, "pairs")
+                check_known(f"matrix {name}", matrix, _MATRIX)
+                for flag in ("pairs", "tuning"):
+                    check_flag(f"matrix {name}", matrix, flag)
                 self._add(found, name, matrix)
         return found
 
     def _add(self, found: Plan, name: str, matrix: Mapping[str, Any]) -> None:
         listed: list[tuple[str, Run]] = []
-        seeds = _list("seeds", matrix.get("seeds", [0]))
+        seeds = list_of("seeds", matrix.get("seeds", [0]))
         every = list(self._runs(name, matrix))
         if not every:
             raise ConfigError(
@@ -249,12 +266,13 @@ class Description:
     def _runs(self, name: str, matrix: Mapping[str, Any]) -> Iterator[tuple[str, Run]]:
         """The runs of a matrix, each with its place."""
         scale = str(matrix.get("scale", "small"))
-        seeds = [natural("seeds", seed) for seed in _list("seeds", matrix.get("seeds", [0]))]
-        cores = _list("cores", matrix.get("cores", [])) or [None]
-        changes, params = _table("set", matrix), _table("params", matrix)
-        own = _table("workload", matrix)
+        seeds = [natural("seeds", seed) for seed in list_of("seeds", matrix.get("seeds", [0]))]
+        cores = list_of("cores", matrix.get("cores", [])) or [None]
+        changes, params = table_of("set", matrix), table_of("params", matrix)
+        own = table_of("workload", matrix)
         chosen = self._workloads(matrix)
-        _parameters(f"matrix {name}", own, chosen)
+        check_parameters(f"matrix {name}", own, chosen)
+        grow = list_of("grow", matrix.get("grow", []))
         for text, rule, on, place in self._configurations(name, matrix):
             for workload, count, seed in itertools.product(chosen, cores, seeds):
                 given = {**params, **self.parameters.get(workload, {}), **own.get(workload, {})}
@@ -268,7 +286,7 @@ class Description:
                         scale=scale,
                         seed=seed,
                         params=given or None,
-                        set=changes | ({} if count is None else {"cores": count}) or None,
+                        set=changes | _of_cores(name, on, count, grow) or None,
                         **self.limits,
                     ),
                 )
@@ -277,27 +295,18 @@ class Description:
         self, name: str, matrix: Mapping[str, Any]
     ) -> Iterator[tuple[str, str | None, str, str]]:
         """Protocol, forced rule, machine and place in the matrix."""
-        if matrix.get("pairs", False):
-            for entry in ("protocols", "consistencies"):
-                if entry in matrix:
-                    raise ConfigError(
-                        f"matrix {name} has {entry} and pairs = true: give one of them"
-                    )
-            if not self.settings.pairs:
-                raise ConfigError(
-                    f"matrix {name} has pairs = true: the study needs pairs = FILE.toml"
-                )
-            for pair in self.settings.pairs:
-                for on in _list("machines", matrix.get("machines", ["fermi"])):
-                    for text in (pair.without, pair.with_it):
-                        one, rule = self._protocol(text), pair.rule or None
-                        for where in self._on(on, one):
-                            yield one, rule, where, name
+        listed = self._listed(name, matrix)
+        if listed is not None:
+            for text, rule in listed:
+                for on in list_of("machines", matrix.get("machines", ["fermi"])):
+                    one = self._protocol(text)
+                    for where in self._on(on, one):
+                        yield one, rule, where, name
             return
         texts = self._protocols(matrix)
-        for rule in _list("consistencies", matrix.get("consistencies", [OWN])):
+        for rule in list_of("consistencies", matrix.get("consistencies", [OWN])):
             place = name if rule == OWN else f"{name}/{rule}"
-            for on in _list("machines", matrix.get("machines", ["fermi"])):
+            for on in list_of("machines", matrix.get("machines", ["fermi"])):
                 for text in texts:
                     for where in self._on(on, text):
                         yield text, None if rule == OWN else rule, where, place
@@ -306,6 +315,36 @@ class Description:
                 if rule != OWN and rule not in resolve(base).protocol.models:
                     for where in self._on(on, base):
                         yield base, None, where, place
+
+    def _listed(self, name: str, matrix: Mapping[str, Any]) -> list[tuple[str, str | None]] | None:
+        """The configurations, with their rules, of a matrix of pairs or tunings; None: it lists protocols.
+
+        Raises
+        ------
+        ConfigError
+            If it lists them twice, or the study has none.
+        """
+        found: dict[str, list[tuple[str, str | None]]] = {
+            "pairs": [
+                (text, pair.rule or None)
+                for pair in self.settings.pairs
+                for text in (pair.without, pair.with_it)
+            ],
+            "tuning": [(text, None) for one in self.settings.tunings for text in one.candidates],
+        }
+        for kind, listed in found.items():
+            if not matrix.get(kind, False):
+                continue
+            for entry in ("protocols", "consistencies", *(set(found) - {kind})):
+                if matrix.get(entry):
+                    raise ConfigError(
+                        f"matrix {name} has {entry} and {kind} = true: give one of them"
+                    )
+            if not listed:
+                needs = "pairs = FILE.toml" if kind == "pairs" else "[[tuning]]"
+                raise ConfigError(f"matrix {name} has {kind} = true: the study needs {needs}")
+            return listed if kind == "pairs" else [(self.settings.baseline, None), *listed]
+        return None
 
     def _on(self, on: str, text: str) -> list[str]:
         """The machines that an entry means for a protocol; ``paper``: its paper's, for a reference all papers'."""
@@ -323,11 +362,11 @@ class Description:
     def _protocols(self, matrix: Mapping[str, Any]) -> list[str]:
         texts = [
             one
-            for item in _list("protocols", matrix.get("protocols", [ALL]))
+            for item in list_of("protocols", matrix.get("protocols", [ALL]))
             for one in (protocols() if item == ALL else [self._protocol(item)])
         ]
         texts = [self.settings.baseline, *texts]
-        return [one for one in dict.fromkeys(texts) if not _left_out(one, matrix)]
+        return [one for one in dict.fromkeys(texts) if not left_out(one, matrix)]
 
     def _protocol(self, text: str) -> str:
         """A protocol, whose C file is found from the study's folder."""
@@ -339,26 +378,35 @@ class Description:
     def _workloads(self, matrix: Mapping[str, Any]) -> list[str]:
         listed = [
             one
-            for item in _list("workloads", matrix.get("workloads", [ALL]))
+            for item in list_of("workloads", matrix.get("workloads", [ALL]))
             for one in (workloads() if item == ALL else [item])
         ]
-        return [one for one in dict.fromkeys(listed) if not _left_out(one, matrix)]
+        return [one for one in dict.fromkeys(listed) if not left_out(one, matrix)]
 
 
-def _whole(matrix: Mapping[str, Any], every: Sequence[Mapping[str, Any]]) -> Mapping[str, Any]:
-    """A matrix with the entries of the one that it is ``like``, where it has none; ``set`` has the fields of both."""
-    if "like" not in matrix:
-        return matrix
-    firsts = [one for one in every if "like" not in one]
-    for first in firsts:
-        if first.get("name") == matrix["like"]:
-            return {**first, **matrix, "set": _table("set", first) | _table("set", matrix)}
-    names = [str(one.get("name")) for one in firsts]
-    raise ConfigError(unknown("matrix that another is like", matrix["like"], names))
+def _of_cores(name: str, on: str, count: int | None, grow: Sequence[str]) -> dict[str, Any]:
+    """The fields that a number of cores sets: itself, and those that ``grow`` in proportion to it.
 
-
-def _left_out(name: str, matrix: Mapping[str, Any]) -> bool:
-    return any(fnmatch.fnmatch(name, item) for item in _list("without", matrix.get("without", [])))
+    Raises
+    ------
+    ConfigError
+        For a field that is no number, or whose proportion is not whole.
+    """
+    if count is None:
+        return {}
+    preset = machine(on)
+    out: dict[str, Any] = {"cores": count}
+    for item in grow:
+        value = getattr(preset, str(item), None)
+        if not isinstance(value, int) or isinstance(value, bool):
+            raise ConfigError(f"matrix {name}: grow = {quoted(item)} is no whole number of {on}")
+        whole_value, rest = divmod(value * natural("cores", count), preset.cores)
+        if rest:
+            raise ConfigError(
+                f"matrix {name}: {item} = {value} of {on} does not grow in proportion to {count} cores"
+            )
+        out[str(item)] = whole_value
+    return out
 
 
 def _why_not(run: Run) -> str | None:
@@ -441,54 +489,3 @@ def row_of_gap(gap: Gap) -> dict[str, Any]:
         "version": "",
         "code": "",
     }
-
-
-def _known(what: str, given: Mapping[str, Any], allowed: Iterable[str]) -> None:
-    if not isinstance(given, Mapping):
-        raise ConfigError(f"{what} is {quoted(given)}, not a table")
-    allowed = list(allowed)
-    for name in given:
-        if name not in allowed:
-            raise ConfigError(f"{what}: {unknown('entry', name, allowed)}")
-
-
-def _parameters(what: str, given: Mapping[str, Any], chosen: Iterable[str]) -> None:
-    """Check a table of workloads' parameters.
-
-    Raises
-    ------
-    ConfigError
-        For an entry that is no table, or that no matrix would use.
-    """
-    chosen = list(chosen)
-    for name, values in given.items():
-        if name not in chosen:
-            problem = unknown("workload", name, chosen)
-            raise ConfigError(
-                f"{what} has parameters of a workload that it does not run: {problem}"
-            )
-        if not isinstance(values, Mapping):
-            raise ConfigError(f"{what}: workload.{name} = {quoted(values)} is not a table")
-
-
-def _flag(what: str, given: Mapping[str, Any], name: str) -> None:
-    if not isinstance(given.get(name, False), bool):
-        raise ConfigError(f"{what}: {name} = {quoted(given[name])} is not true or false")
-
-
-def _table(name: str, data: Mapping[str, Any]) -> dict[str, Any]:
-    value = data.get(name, {})
-    if not isinstance(value, Mapping):
-        raise ConfigError(f"{name} = {quoted(value)} is not a table: {name} = {{name = value}}")
-    return dict(value)
-
-
-def _list(name: str, value: Any) -> list[Any]:
-    listed = list(value) if isinstance(value, list | tuple) else [value]
-    if any(isinstance(item, list | dict) for item in listed):
-        raise ConfigError(f"{name} = {quoted(value)} is not a list of values")
-    return listed
-
-
-def _is_name(text: str) -> bool:
-    return bool(text) and text != SHARING and all(one.isalnum() or one in "-_" for one in text)

@@ -1,9 +1,9 @@
 """The tables of a study, from the rows of its store.
 
 Speedup is cycles of the baseline over cycles, of the same matrix, machine, number of cores, workload and seed. Means
-are geometric, so that the order of protocols does not depend on the baseline. Intervals are of 95% over the seeds, by
-bootstrap of the logarithms (percentiles); with one seed there is none, and with three it reaches from the smallest to
-the largest. Runs that failed or are wrong enter no mean; every mean has the number of cells that it lacks.
+are geometric, so that the order of protocols does not depend on the baseline. Intervals are of 95% by bootstrap
+(percentiles of the logarithms): of a mean over workloads, of workloads and then of the seeds of each one drawn; of a
+cell, of its seeds. Runs that failed or are wrong enter no mean; every mean has the number of cells that it lacks.
 """
 
 from __future__ import annotations
@@ -19,23 +19,21 @@ from gpucoh.base.doors import door
 from gpucoh.base.errors import ConfigError
 from gpucoh.base.late import LATE_IMPORT
 from gpucoh.base.wording import unknown
-from gpucoh.results.energy import MODELS, TERM
+from gpucoh.results.energy import MODELS
 from gpucoh.results.sharing import PATTERNS, SHARES, class_of
-from gpucoh.studies.intervals import interval, with_intervals
+from gpucoh.studies.effects import PLACE, SETTING, effects, tuned
+from gpucoh.studies.intervals import LIKELY, left_out_ends, ranking, resampled, with_intervals
+from gpucoh.studies.joules import joules, with_joules
 from gpucoh.studies.matrices import SHARING, Settings
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 # What makes a cell: everything but the seed. The matrix's name contains a forced rule.
-_SETTING = ["matrix", "machine", "cores", "scale", "workload"]
-_CELL = [*_SETTING, "protocol", "consistency"]
+_CELL = [*SETTING, "protocol", "consistency"]
 _GROUP = ["matrix", "machine", "cores", "scale", "protocol", "consistency"]
 UNMEASURED = "unmeasured"
-
-# Parts of the energy as figures group them.
-_PARTS = ("noc_dynamic", "noc_static", "l1", "l2", "arrays", "dram", "core")
-_MERGED = {"scratchpad": "core"}
+_LIMITED = 0.5
 
 
 class Tables:
@@ -74,11 +72,11 @@ class Tables:
         """Good runs with the cycles, flits and joules of the baseline beside theirs."""
         good = with_joules(self.rows[self.rows["good"]], self.settings.energy)
         base = good[good["protocol"] == self.settings.baseline]
-        base = base.drop_duplicates([*_SETTING, "seed"])[
-            [*_SETTING, "seed", "cycles", "flits", "joules"]
+        base = base.drop_duplicates([*SETTING, "seed"])[
+            [*SETTING, "seed", "cycles", "flits", "joules"]
         ]
         names = {name: f"base_{name}" for name in ("cycles", "flits", "joules")}
-        return good.merge(base.rename(columns=names), on=[*_SETTING, "seed"], how="inner")
+        return good.merge(base.rename(columns=names), on=[*SETTING, "seed"], how="inner")
 
     @cached_property
     def _ratios(self) -> pd.DataFrame:
@@ -106,31 +104,84 @@ class Tables:
             )
             out = pd.concat([out, holes], ignore_index=True)
         out["class"] = _named(out, self._classes)
+        if "busiest" in self.rows:
+            good = self.rows[self.rows["good"] & self.rows["busiest_share"].notna()]
+            most = good.sort_values("busiest_share").drop_duplicates(_CELL, keep="last")
+            out = out.merge(most[[*_CELL, "busiest", "busiest_share"]], on=_CELL, how="left")
         return out
 
     @door
     def speedup(self) -> pd.DataFrame:
-        """Geometric means over the workloads by matrix, machine, cores and protocol, with their intervals over seeds.
+        """Geometric means over the workloads by matrix, machine, cores and protocol, with their intervals.
 
-        Columns ``speedup``, ``low``, ``high``, ``seeds``, ``workloads`` (in the mean) and ``missing`` (failed, wrong,
-        or without a baseline). A seed that lacks a workload enters no interval.
+        Columns ``speedup``, ``low``, ``high``, ``median``, ``one_out_low`` and ``one_out_high`` (ends of the means that
+        leave one workload out), ``seeds``, ``workloads`` (in the mean), ``missing`` (failed, wrong, or without a
+        baseline), and of protocols that lack none the ``place`` with its interval, ``best`` (the probability of the
+        first place) and ``remains`` (whether it is among those of which one is the best in 0.9 of the resamples).
         """
-        ratio = self._ratios
-        by_seed = ratio.groupby([*_GROUP, "seed"], sort=False).agg(
-            log=("log", "mean"), workloads=("workload", "nunique")
-        )
-        by_seed = by_seed.reset_index()
-        most = by_seed.groupby(_GROUP)["workloads"].transform("max")
-        found = with_intervals(by_seed[by_seed["workloads"] == most], _GROUP)
-        in_mean = ratio.groupby(_GROUP, sort=False)["workload"].nunique().rename("workloads")
         every = self.rows[self.rows["error"].ne("Gap")]
         listed = every.groupby(_GROUP, sort=False)["workload"].nunique().rename("listed")
-        out = pd.concat([found, in_mean, listed], axis=1).dropna(subset=["listed"]).reset_index()
+        found = [
+            self._means_of(group, _GROUP[:4], key)
+            for key, group in self._ratios.groupby(_GROUP[:4], sort=False)
+        ]
+        if not found:
+            return pd.DataFrame(columns=[*_GROUP, "speedup", "workloads", "missing"])
+        out = pd.concat(found, ignore_index=True).set_index(_GROUP).join(listed, how="outer")
+        out = out.dropna(subset=["listed"]).reset_index()
         out["workloads"] = out["workloads"].fillna(0).astype(int)
         out["missing"] = (out.pop("listed") - out["workloads"]).astype(int)
-        return out.sort_values(
-            ["matrix", "machine", "cores", "speedup"], ascending=[True, True, True, False]
+        return out.sort_values([*PLACE, "speedup"], ascending=[True, True, True, False])
+
+    def _means_of(self, rows: pd.DataFrame, names: list[str], key: Any) -> pd.DataFrame:
+        """Means over workloads of the protocols of one group of rows, whose ``log`` is larger where it is better."""
+        table = rows.pivot_table(
+            index=["protocol", "consistency"], columns=["workload", "seed"], values="log"
         )
+        workloads, seeds = rows["workload"].unique(), rows["seed"].unique()
+        table = table.reindex(columns=pd.MultiIndex.from_product([workloads, seeds]))
+        values = table.to_numpy().reshape(len(table), len(workloads), len(seeds))
+        there = np.isfinite(values)
+        sums, counts = np.where(there, values, 0.0).sum(axis=2), there.sum(axis=2)
+        means = np.divide(sums, counts, out=np.full(sums.shape, np.nan), where=counts > 0)
+        drawn = resampled(values)
+        out = table.index.to_frame(index=False)
+        for place, name in enumerate(names):
+            out[name] = key[place]
+        out["speedup"] = np.exp(np.nanmean(means, axis=1))
+        several = np.isfinite(means).sum(axis=1) > 1
+        for name, end in (("low", 2.5), ("high", 97.5)):
+            out[name] = np.where(several, np.exp(np.nanpercentile(drawn, end, axis=1)), np.nan)
+        out["median"] = np.exp(np.nanmedian(means, axis=1))
+        ends = [left_out_ends(one[np.isfinite(one)]) for one in means]
+        out["one_out_low"], out["one_out_high"] = np.exp(np.array(ends)).T
+        out["seeds"], out["workloads"] = counts.max(axis=1), np.isfinite(means).sum(axis=1)
+        return self._ranked(out, drawn, str(out["matrix"].iloc[0]).partition("/")[2])
+
+    def _ranked(self, means: pd.DataFrame, drawn: Any, rule: str) -> pd.DataFrame:
+        """The means with the places of the protocols that can win: no bounds, no lack, a memory model, the rule."""
+        most = means["workloads"].max()
+        enters = (
+            ~means["protocol"].isin(self.settings.bounds)
+            & means["workloads"].eq(most)
+            & means["protocol"].isin(self._promised)
+            & (means["consistency"].eq(rule) | (rule == ""))
+        ).to_numpy()
+        found = ranking(drawn[enters], int(most))
+        mean = means["speedup"].where(enters)
+        out = means.assign(place=mean.rank(ascending=False, method="min"), remains=False)
+        for name in ("best", "place_low", "place_high"):
+            out[name] = np.nan
+        out.loc[enters, ["best", "place_low", "place_high"]] = np.array(
+            [found.best, found.low, found.high]
+        ).T
+        out.loc[enters, "remains"] = found.remains
+        return out
+
+    @cached_property
+    def _promised(self) -> set[str]:
+        """Protocols that promise a memory model."""
+        return set(self.rows[self.rows["model"].ne("none")]["protocol"])
 
     @door
     def heat(
@@ -150,38 +201,52 @@ class Tables:
         """Loss against the best protocol by class, machine and protocol.
 
         The loss is cycles over those of the cell's best protocol, less 1; bounds and protocols that promise no memory
-        model are not among the best. ``mean`` (geometric) and ``worst`` loss, the ``worst_workload``, how often it
-        ``wins``, ``winner`` (smallest mean of the class among protocols that lack no workload; several if equal) and
-        ``missing``.
+        model are not among the best. ``mean`` (geometric) with ``low``, ``high``, ``median`` and ends without one
+        workload, the ``worst`` loss and its ``worst_workload``, how often it ``wins`` and ``missing``. Among protocols
+        that lack no workload of the class: ``best``, the probability of the smallest mean, ``winner`` (at least 0.9)
+        and ``remains``, the fewest of which one is the best in 0.9 of the resamples.
         """
-        return self._regret(self.cells)
+        return self._regret(self._classes)
 
-    def _regret(self, cells: pd.DataFrame) -> pd.DataFrame:
-        cells = cells[~cells["protocol"].isin(self.settings.bounds) & cells["speedup"].notna()]
-        promised = self.rows[self.rows["model"].ne("none")]["protocol"].unique()
-        cells = cells[cells["protocol"].isin(promised)].copy()
-        best = cells.groupby(_SETTING)["speedup"].transform("max")
-        cells["loss"] = best / cells["speedup"]
-        cells["wins"] = cells["speedup"] == best
+    def _regret(self, classes: Mapping[tuple[str, str], str]) -> pd.DataFrame:
+        cells = self.cells.dropna(subset=["speedup"])
+        enters = ~cells["protocol"].isin(self.settings.bounds)
+        cells = cells[enters & cells["protocol"].isin(self._promised)]
         if cells.empty:
             return pd.DataFrame()
-        of_class = ["matrix", "machine", "cores", "class"]
-        cells["size"] = cells.groupby(of_class)["workload"].transform("nunique")
-        cells["log"] = np.log(cells["loss"])
+        cells = cells.assign(**{"class": _named(cells, classes)})
+        best = cells.groupby(SETTING)["speedup"].transform("max")
+        cells = cells.assign(loss=best / cells["speedup"], wins=cells["speedup"] == best, top=best)
+        runs = self._ratios.drop(columns="class").merge(
+            cells[[*_CELL, "class", "top"]], on=_CELL, how="inner"
+        )
+        runs["log"] -= np.log(runs["top"])
+        of_class = [*PLACE, "class"]
+        means = pd.concat(
+            [
+                self._means_of(group, of_class, key)
+                for key, group in runs.groupby(of_class, sort=False)
+            ],
+            ignore_index=True,
+        )
         groups = cells.groupby([*of_class, "protocol", "consistency"], sort=False)
-        worst = cells.loc[groups["loss"].idxmax()]
-        found = groups.agg(mean=("log", "mean"), wins=("wins", "sum"), workloads=("loss", "size"))
-        table = found.assign(
-            mean=np.exp(found["mean"]) - 1,
-            worst=worst["loss"].to_numpy() - 1,
-            worst_workload=worst["workload"].to_numpy(),
-            missing=worst["size"].to_numpy() - found["workloads"].to_numpy(),
-        ).reset_index()
-        names = ["mean", "worst", "worst_workload", "wins", "workloads", "missing"]
+        worst = cells.loc[groups["loss"].idxmax()].set_index(
+            [*of_class, "protocol", "consistency"]
+        )[["loss", "workload"]]
+        named = worst.set_axis(["worst", "worst_workload"], axis=1).join(groups["wins"].sum())
+        table = means.set_index([*of_class, "protocol", "consistency"]).join(named).reset_index()
+        # The smaller the loss the better: its logarithm is minus that of what was ranked.
+        ends = {"mean": "speedup", "low": "high", "high": "low", "median": "median"}
+        ends |= {"one_out_low": "one_out_high", "one_out_high": "one_out_low"}
+        table = table.assign(**{name: 1 / table[other] - 1 for name, other in ends.items()})
+        table["worst"] -= 1
+        table["missing"] = (
+            table.groupby(of_class)["workloads"].transform("max") - table["workloads"]
+        )
+        table["winner"] = table["best"] >= LIKELY
+        names = ["mean", "worst", "worst_workload", "wins", "workloads", "missing", "winner"]
+        names += ["low", "high", "median", "one_out_low", "one_out_high", "best", "remains"]
         table = table[[*of_class, "protocol", "consistency", *names]]
-        whole = table[table["missing"] == 0]
-        least = whole.groupby(of_class)["mean"].transform("min")
-        table["winner"] = table.index.isin(whole.index[whole["mean"] == least])
         return table.sort_values([*of_class, "mean"]).reset_index(drop=True)
 
     @door
@@ -231,7 +296,7 @@ class Tables:
         rows = self._relative
         parts = joules(rows, chosen)
         base = rows["protocol"] == self.settings.baseline
-        keys = [*_SETTING, "seed"]
+        keys = [*SETTING, "seed"]
         total = parts.sum(axis=1)
         below = rows.loc[base, keys].assign(total=total[base]).drop_duplicates(keys)
         over = rows[keys].merge(below, on=keys, how="left")["total"].to_numpy()
@@ -250,21 +315,42 @@ class Tables:
         """The measured effect of each idea: cycles without it over cycles with it, of configurations that differ in it
         alone.
 
-        One row per pair, matrix and machine: geometric mean over the workloads with its interval over seeds, the
-        smallest and largest workload, how many workloads change, ratios of flits and joules (arithmetic means), and the
-        number of failed cells.
+        One row per pair, matrix, machine and number of cores: geometric mean over the workloads with its interval, the
+        median, the ends of the means that leave one workload out, the smallest and largest workload, how many workloads
+        change, ratios of flits and joules (arithmetic means), and the number of failed cells.
         """
-        out = []
         rows = with_joules(self.rows[self.rows["error"].ne("Gap")], self.settings.energy)
-        for pair in self.settings.pairs:
-            both = []
-            for text in (pair.without, pair.with_it):
-                name = _name(text)
-                chosen = rows[rows["protocol"] == name]
-                own = chosen["consistency"] == pair.rule if pair.rule else chosen["own_rule"].eq(1)
-                both.append(chosen[own])
-            out += _effects(pair.idea, pair.what, (pair.without, pair.with_it), *both)
-        return pd.DataFrame(out)
+        found = [row for pair in self.settings.pairs for row in effects(rows, pair)]
+        return pd.DataFrame(found)
+
+    @door
+    def tuning(self) -> pd.DataFrame:
+        """What each protocol gains by parameters chosen on one half of the workloads and judged on the other.
+
+        One row per tuning, matrix, machine and number of cores: what each half chooses, the gain (cycles of the paper's
+        own values over those of the chosen ones) over both judged halves with its interval, the gain on each half, and
+        ``hindsight``: what choosing and judging on all workloads would seem to give.
+        """
+        rows = self.rows[self.rows["error"].ne("Gap")]
+        return pd.DataFrame([row for one in self.settings.tunings for row in tuned(rows, one)])
+
+    @door
+    def busiest(self) -> pd.DataFrame:
+        """Cells by the part of the machine that is busiest: their number, and the mean of its share of the cycles.
+
+        ``limited`` counts cells in which the busiest unit of the part is busy in more than half of the cycles.
+        """
+        names = [*PLACE, "busiest", "cells", "share", "limited"]
+        if "busiest" not in self.cells:
+            return pd.DataFrame(columns=names)
+        cells = self.cells.dropna(subset=["busiest_share"])
+        found = cells.assign(limited=cells["busiest_share"] > _LIMITED).groupby([*PLACE, "busiest"])
+        out = found.agg(
+            cells=("busiest_share", "size"),
+            share=("busiest_share", "mean"),
+            limited=("limited", "sum"),
+        )
+        return out.reset_index()[names]
 
     @door
     def classes(self) -> pd.DataFrame:
@@ -286,13 +372,12 @@ class Tables:
         """Workloads and winners by class, matrix, machine, with the classes' thresholds as they are, halved, doubled.
 
         Columns ``thresholds`` (the factor 1, 0.5 or 2), ``workloads``, ``winners``, and ``other``: whether these are
-        other winners than with the factor 1.
+        other winners than with the factor 1. A class that is not decided has none.
         """
         by = ["matrix", "machine", "cores", "class"]
         found = []
         for factor in (1.0, 0.5, 2.0):
-            classes = _named(self.cells, _classes(self._measured, factor))
-            regret = self._regret(self.cells.assign(**{"class": classes}))
+            regret = self._regret(_classes(self._measured, factor))
             if regret.empty:
                 return pd.DataFrame(columns=["thresholds", *by, "workloads", "winners", "other"])
             groups = regret.groupby(by)
@@ -301,9 +386,10 @@ class Tables:
                     {
                         "thresholds": factor,
                         "workloads": groups["workloads"].max(),
-                        "winners": regret[regret["winner"]]
-                        .groupby(by)["protocol"]
-                        .agg(lambda names: ", ".join(sorted(names))),
+                        "winners": regret["protocol"]
+                        .where(regret["winner"])
+                        .groupby([regret[name] for name in by])
+                        .agg(lambda names: ", ".join(sorted(names.dropna()))),
                     }
                 )
             )
@@ -367,25 +453,6 @@ class Tables:
         return table
 
 
-def joules(rows: pd.DataFrame, decade: str) -> pd.DataFrame:
-    """Energy by part, of the amounts that rows have; one column for each part."""
-    parts = {name: np.zeros(len(rows)) for name in _PARTS}
-    for column in rows:
-        if not str(column).startswith(TERM):
-            continue
-        part, _, coefficient = str(column).removeprefix(TERM).partition("__")
-        part = _MERGED.get(part, part)
-        one = MODELS[decade][coefficient]
-        amount = rows[column].astype(float).fillna(0.0).to_numpy()
-        parts[part if part in parts else "arrays"] += amount * one.value * one.scale
-    return pd.DataFrame(parts, index=rows.index)
-
-
-def with_joules(rows: pd.DataFrame, decade: str) -> pd.DataFrame:
-    """The rows with a column of their energy in joules."""
-    return pd.concat([rows, joules(rows, decade).sum(axis=1).rename("joules")], axis=1)
-
-
 def _placed(rows: pd.DataFrame) -> pd.DataFrame:
     """One row for each matrix that a run belongs to."""
     out = rows.copy()
@@ -418,58 +485,6 @@ def _worst(verdicts: pd.Series[str]) -> str:
     return str(bad[0] if bad else verdicts.iloc[0])
 
 
-def _name(text: str) -> str:
-    """A protocol's name in the rows: a C file's without its folder and ending."""
-    name, bracket, rest = text.partition("[")
-    return name.rpartition("/")[2].removesuffix(".c") + bracket + rest.replace(" ", "")
-
-
-def _effects(
-    idea: str, what: str, texts: tuple[str, str], without: pd.DataFrame, with_it: pd.DataFrame
-) -> list[dict[str, Any]]:
-    """The rows of a pair, one for each matrix and machine that has both."""
-    keys = [*_SETTING, "seed"]
-    columns = [*keys, "cycles", "flits", "joules", "good"]
-    both = without.drop_duplicates(keys)[columns].merge(
-        with_it.drop_duplicates(keys)[columns], on=keys, suffixes=("", "_with")
-    )
-    out = []
-    for (matrix, machine, cores), group in both.groupby(["matrix", "machine", "cores"], sort=False):
-        good = group[group["good"] & group["good_with"]].copy()
-        row: dict[str, Any] = {
-            "idea": idea,
-            "what": what,
-            "without": texts[0],
-            "with": texts[1],
-            "matrix": matrix,
-            "machine": machine,
-            "cores": cores,
-            "workloads": good["workload"].nunique(),
-            "failed": len(group) - len(good),
-        }
-        if len(good):
-            good["log"] = np.log(good["cycles"].astype(float) / good["cycles_with"].astype(float))
-            by_seed = good.groupby("seed")["log"].mean().to_numpy()
-            ends = interval(by_seed[None, :])[0] if len(by_seed) > 1 else (np.nan, np.nan)
-            by_workload = np.exp(good.groupby("workload")["log"].mean())
-            row |= {
-                "effect": float(np.exp(by_seed.mean())),
-                "low": float(np.exp(ends[0])),
-                "high": float(np.exp(ends[1])),
-                "smallest": float(by_workload.min()),
-                "smallest_workload": str(by_workload.idxmin()),
-                "changed": int((by_workload != 1).sum()),
-                "largest": float(by_workload.max()),
-                "largest_workload": str(by_workload.idxmax()),
-                "flits": float(
-                    (good["flits_with"].astype(float) / good["flits"].astype(float)).mean()
-                ),
-                "joules": float((good["joules_with"] / good["joules"]).mean()),
-            }
-        out.append(row)
-    return out
-
-
 TABLES: Mapping[str, Callable[[Tables], pd.DataFrame]] = {
     "speedup": Tables.speedup,
     "cells": lambda tables: tables.cells,
@@ -478,6 +493,8 @@ TABLES: Mapping[str, Callable[[Tables], pd.DataFrame]] = {
     "traffic": Tables.traffic,
     "energy": Tables.energy,
     "pairs": Tables.pairs,
+    "tuning": Tables.tuning,
+    "busiest": Tables.busiest,
     "classes": Tables.classes,
     "thresholds": Tables.thresholds,
     "gaps": Tables.gaps,
