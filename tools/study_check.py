@@ -18,7 +18,7 @@ STORED = ROOT / "studies/check"
 # Tables that follow from all runs; each is a text that a reader can compare by eye.
 CHECKED = (
     *("cells", "speedup", "regret", "scaling", "traffic", "energy", "pairs", "classes"),
-    *("thresholds", "gaps", "failures"),
+    *("tuning", "busiest", "thresholds", "gaps", "failures"),
 )
 
 

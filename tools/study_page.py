@@ -1,8 +1,8 @@
 """Write the numbers and figures of docs/study.md from a store: ``study_page.py [STORE.parquet]``.
 
 The store is that of studies/ideas.toml (default: build/ideas.parquet; without it studies/ideas-tables.parquet, which
-the tree has). What the tables need of it is written to that file, under 2 MB. `tools/stored_pages.py` compares the page
-with the tree's store.
+the tree has). What the tables need of it is written to that file. `tools/stored_pages.py` compares the page with the
+tree's store.
 """
 
 from __future__ import annotations
@@ -10,16 +10,20 @@ from __future__ import annotations
 import argparse
 import sys
 from pathlib import Path
+from typing import Any
 
 import generated
 import numpy as np
 import pandas as pd
+import study_figures
 from generated import table
+from matplotlib.figure import Figure
 from pages import ROOT
+from study_evidence import Evidence, Place
+from study_sentences import CHANGED, Reader, fates
 
-from gpucoh.base.errors import ConfigError
 from gpucoh.results.energy import TERM
-from gpucoh.results.sharing import PATTERNS
+from gpucoh.studies.intervals import LIKELY, interaction
 from gpucoh.studies.matrices import Description
 from gpucoh.studies.tabulation import Tables
 
@@ -27,46 +31,44 @@ PAGE = ROOT / "docs/study.md"
 FILE = ROOT / "studies/ideas.toml"
 KEPT = ROOT / "studies/ideas-tables.parquet"
 FIGURES = ROOT / "docs/figures"
-TIE = 0.001  # of loss: protocols so near the winner are named with it
-LARGEST = 2_000_000  # bytes of the tree's store
+LARGEST = 800_000  # bytes of the tree's store
+ENERGY = ("small", "pairs")  # matrices whose amounts of energy the tree's store has
+FIGURE_TEXTS = {
+    "study-pairs": "Cycles without an idea over cycles with it, `fermi`, scale small: mean, interval over workloads "
+    "(thick), smallest to largest workload (thin)",
+    "study-machines": "The same by machine: bold where the interval excludes 1",
+    "study-speedup": "Mean speedup over no L1 on `fermi`, scale small, with intervals over workloads",
+    "study-scaling": "Mean speedup over no L1 by number of cores, with intervals: 8 partitions (left), partitions in "
+    "proportion (right)",
+    "study-tuning": "What tuning gives on workloads that did not choose (dot, interval), and in hindsight (ring)",
+}
 
-# The five figures: name, table, matrix, machine, what it shows.
-DRAWN = (
-    (
-        "study-heat",
-        "heat",
-        "tiny",
-        "fermi",
-        "Speedup over no L1 of every protocol on every workload, by class",
-    ),
-    (
-        "study-regret",
-        "regret",
-        "small",
-        "fermi",
-        "Mean (worst) loss against the best protocol, by class [number of its workloads that failed]",
-    ),
-    (
-        "study-pairs",
-        "pairs",
-        "pairs",
-        "fermi",
-        "Cycles without an idea over cycles with it: mean, interval (thick), smallest to largest workload (thin)",
-    ),
-    ("study-scaling", "scaling", "cores", "fermi", "Speedup over no L1 by number of cores"),
-    ("study-traffic", "traffic", "small", "fermi", "Flits by message class, relative to no L1"),
-)
+# Matrices of the page's table of busiest parts, and those in which an idea must be on the same side to hold in general.
+BUSY = ("presets", "fixed", "grown", "bandwidth")
+VARIED = ("presets", "more-presets", "latency", "bandwidth", "l1")
 _WHAT = (
     *("key", "matrix", "workload", "protocol", "protocol_id", "machine", "consistency", "own_rule"),
     *("cores", "scale", "seed", "model", "correct", "verdict", "error", "where", "mismatches"),
-    *("version", "code", "cycles", "flits", "requests", "requests_lost", "wall_s"),
+    *(
+        "version",
+        "code",
+        "cycles",
+        "flits",
+        "requests",
+        "requests_lost",
+        "cpu_s",
+        "busiest",
+        "busiest_share",
+    ),
 )
 
 
-def compact(rows: pd.DataFrame, path: Path, more: tuple[str, ...] = ()) -> None:
+def compact(
+    rows: pd.DataFrame, path: Path, more: tuple[str, ...] = (), energy: tuple[str, ...] = ()
+) -> None:
     """Write what the tables need, small: amounts of energy with 12 bits, reasons with 60 characters.
 
-    ``more`` has the beginnings of further columns.
+    ``more`` has the beginnings of further columns, ``energy`` the matrices whose amounts are kept (none: all).
     """
     names = [
         str(name)
@@ -75,12 +77,17 @@ def compact(rows: pd.DataFrame, path: Path, more: tuple[str, ...] = ()) -> None:
     ]
     out = rows.loc[rows["matrix"].fillna("").ne(""), names].copy()
     out["where"] = out["where"].fillna("").str.slice(0, 60)
-    out["wall_s"] = out["wall_s"].astype("float32").round(3)
+    for name in ("cpu_s", "busiest_share"):
+        if name in out:
+            out[name] = out[name].astype("float32").round(3)
     for name in names:
         if name.startswith(TERM):
             out[name] = shortened(out[name])
     out["key"] = out["key"].str.slice(0, 12)
     terms = [name for name in names if name.startswith(TERM)]
+    if energy:
+        of_energy = out["matrix"].str.split(",").map(lambda found: bool(set(found) & set(energy)))
+        out.loc[~of_energy, terms] = np.nan
     # Gaps repeat for each workload and seed: one of each is enough for the table.
     gap = out["error"].eq("Gap")
     first = out[gap].drop_duplicates(["matrix", "machine", "cores", "protocol", "consistency"])
@@ -92,7 +99,7 @@ def compact(rows: pd.DataFrame, path: Path, more: tuple[str, ...] = ()) -> None:
         compression="zstd",
         compression_level=19,
         index=False,
-        use_dictionary=[name for name in names if name not in (*terms, "key", "cycles", "wall_s")],
+        use_dictionary=[name for name in names if name not in (*terms, "key", "cycles", "cpu_s")],
         use_byte_stream_split=terms,
     )
 
@@ -110,283 +117,279 @@ class Page:
         self.tables, self.planned = tables, planned
         rows = tables.rows
         self.runs = rows[rows["error"].ne("Gap")].drop_duplicates("key")
-        self.regret = tables.regret()
-        self.pairs = tables.pairs()
-        if len(self.pairs):
-            self.pairs = self.pairs[self.pairs["matrix"] == "pairs"]
+        self.reader = Reader(tables)
+        self.pairs, self.tuned = tables.pairs(), tables.tuning()
+        if self.pairs.empty:
+            self.pairs = pd.DataFrame(columns=["matrix", "what", "effect", "low", "high"])
+        self.fates = fates(self.reader)
 
     def design(self) -> str:
-        """How many runs, and what became of them."""
+        """How many runs, what became of them, and what limits them."""
         runs = self.runs  # a run of several matrices counts once
         failed = runs["error"].notna()
         wrong = runs[~runs["good"] & ~failed]
         promised = wrong[wrong["model"].ne("none")]
-        hours = runs["wall_s"].sum() / 3600
-        time = f"{hours:.1f} hours" if hours >= 1 else f"{hours * 60:.1f} minutes"
-        gaps = self.tables.gaps()["matrix"].str.split("/").str[0].value_counts()
-        done = len(runs) / self.planned
+        cut = "" if len(runs) >= self.planned else f" of the {self.planned:,} that the file lists"
+        found = self.tables.busiest()
+        busy = found["limited"].sum() / found["cells"].sum()
+        text = (
+            f"{len(runs):,} runs{cut} took {runs['cpu_s'].sum() / 60:.0f} minutes of a processor. {failed.sum()} "
+            f"failed, {len(wrong)} are wrong, {len(promised)} of them under a protocol that promises a memory model.\n\n"
+            f"In {busy:.0%} of the cells one part of the machine is busy in more than half of the cycles (*so busy*). The "
+            "other columns say which part is the busiest, in what share of the cells:"
+        )
+        head = (
+            "machine",
+            "cells",
+            "so busy",
+            *(f"`{part}`" for part in sorted(set(found["busiest"]))),
+        )
         rows = []
-        for name, group in self.tables.rows.groupby(
-            self.tables.rows["matrix"].str.partition("/")[0]
-        ):
-            ran = group[group["error"].ne("Gap")]
-            counts = (
-                _counted(ran[column].nunique(), what)
-                for column, what in (
-                    ("protocol", "configuration"),
-                    ("workload", "workload"),
-                    ("machine", "machine"),
-                    ("seed", "seed"),
+        for (matrix, machine, cores), group in found.groupby(["matrix", "machine", "cores"]):
+            if matrix in BUSY:
+                total = group["cells"].sum()
+                parts = group.set_index("busiest")["cells"].reindex(
+                    [name.strip("`") for name in head[3:]], fill_value=0
+                )
+                where = f"`{machine}`" if matrix == "presets" else f"`{matrix}`, {cores} cores"
+                shares = (f"{one / total:.0%}" if one else "" for one in parts)
+                rows.append((where, str(total), f"{group['limited'].sum() / total:.0%}", *shares))
+        return f"{text}\n\n{table(head, rows)}"
+
+    def found(self) -> str:
+        """What the study finds, each sentence with its interval."""
+        parts = (self._ideas, self._general, self._first, self._machines, self._cores, self._tuning)
+        return "\n".join(f"- {line}" for part in parts for line in part())
+
+    def _ideas(self) -> list[str]:
+        """How many ideas change the mean, and what one workload decides."""
+        found = self.pairs[self.pairs["matrix"].eq("pairs")].dropna(subset=["effect"])
+        if found.empty:
+            return []
+        sure = found[(found["low"] > 1) | (found["high"] < 1)]
+        one = sure[(sure["one_out_low"] - 1) * (sure["one_out_high"] - 1) < 0]
+        still = sure[(sure["median"] - 1).abs() < 0.005]
+        first = sure.loc[np.log(sure["effect"]).abs().sort_values(ascending=False).index].head(3)
+        named = "; ".join(f"{row.what}: {_ends(row)}" for row in first.itertuples())
+        turns = f"{len(one)} turn" if len(one) else "none turns"
+        return [
+            f"{len(sure)} of {len(found)} ideas change the mean on `fermi` by their intervals. The largest: {named}.",
+            f"Under {len(still)} of these {len(sure)} the median workload changes by less than 0.5%; {turns} without one.",
+        ]
+
+    def _general(self) -> list[str]:
+        """Ideas that are on one side on every machine, and those that are on both."""
+        rows = self.pairs[self.pairs["matrix"].isin(VARIED)].dropna(subset=["effect"])
+        rows = rows[~(rows["matrix"].eq("fixed") | rows["matrix"].eq("grown"))]
+        lines, both, helps = [], [], []
+        for what, group in rows.groupby("what", sort=False):
+            up, down = int((group["low"] > 1).sum()), int((group["high"] < 1).sum())
+            if up == len(group) or down == len(group):
+                ends = f"{group['effect'].min():.2f} to {group['effect'].max():.2f}"
+                helps.append(f"{what} ({ends})")
+            elif up and down:
+                both.append(f"{what} (helps on {up}, costs on {down})")
+        number = rows.groupby("what").size().max() if len(rows) else 0
+        lines.append(
+            f"On all {number} machines {'no idea has' if not helps else 'these have'} an interval on the same side of 1"
+            + (f": {'; '.join(helps)}." if helps else ".")
+        )
+        if both:
+            lines.append(f"Help on one machine and cost on another: {'; '.join(both)}.")
+        return lines
+
+    def _first(self) -> list[str]:
+        """The fastest protocol of each machine."""
+        means = self.tables.speedup()
+        lines = []
+        for matrix, where in (("small", "small"), ("paper", "small"), ("tiny", "tiny")):
+            for machine, group in means[means["matrix"].eq(matrix)].groupby("machine"):
+                ranked = group.dropna(subset=["best"]).sort_values("best", ascending=False)
+                if len(ranked) < 10:
+                    continue
+                lines.append(f"`{machine}`, {where}: {_decided(ranked)}")
+        return [f"The fastest protocol by machine and scale: {'; '.join(lines)}."] if lines else []
+
+    def _machines(self) -> list[str]:
+        """The share of what distinguishes protocols that depends on the machine."""
+        lines = []
+        paper = [Place("tiny", one) for one in ("fermi", "mesh15", "gcn3", "apu")]
+        for places in (paper, [Place("presets", "fermi"), *self.reader.presets()]):
+            known = [place for place in places if self.reader.has(place)]
+            values = self._cube(known)
+            if values is not None:
+                share, low, high = interaction(values)
+                lines.append(
+                    f"{share:.0%} ({low:.0%} to {high:.0%}) on {len(known)} machines of `{known[0].matrix}`"
+                )
+        return [
+            "Of the variance between protocols' mean cycles the interaction with the machine has "
+            + ", ".join(lines) + "."
+        ] if lines else []  # fmt: skip
+
+    def _cube(self, places: list[Place]) -> np.ndarray | None:
+        """Minus the logarithm of cycles by protocol, place and workload, of protocols that fail nowhere."""
+        if len(places) < 2:
+            return None
+        bases = [self.reader.at(place) for place in places]
+        only = tuple(sorted(set.intersection(*(set(one.workloads) for one in bases))))
+        parts = [Evidence(self.tables, place, only) for place in places]
+        names = set.intersection(*(set(self.reader.names(place)) for place in places))
+        logs = np.array([[-one.logs(name).mean(axis=1) for one in parts] for name in sorted(names)])
+        return logs[np.isfinite(logs).all(axis=(1, 2))]
+
+    def _cores(self) -> list[str]:
+        """What proportion changes at the largest number of cores."""
+        means = self.tables.speedup()
+        sides = []
+        for matrix in ("fixed", "grown"):
+            part = means[means["matrix"].eq(matrix)]
+            sides.append(part[part["cores"].eq(part["cores"].max())].set_index("protocol"))
+        fixed, grown = sides
+        if fixed.empty or grown.empty:
+            return []
+        names = [
+            name
+            for name in fixed.sort_values("speedup", ascending=False).index
+            if name in grown.index
+        ]
+        moved = "; ".join(
+            f"`{name}` {_ends(fixed.loc[name], 'speedup')} and {_ends(grown.loc[name], 'speedup')}"
+            for name in names
+            if name != self.tables.settings.baseline
+        )
+        return [
+            f"{fixed['cores'].iloc[0]:g} cores over 8 partitions, and over partitions in proportion: {moved}."
+        ]
+
+    def _tuning(self) -> list[str]:
+        """What tuning gives."""
+        found = self.tuned
+        if found.empty:
+            return []
+        up, down = found[found["low"] > 1], found[found["high"] < 1]
+        names = ", ".join(f"`{row.protocol}` {_ends(row, 'gain')}" for row in up.itertuples())
+        less = found[found["gain"] < found["hindsight"] - 0.005]
+        lines = [
+            f"Tuning helps {len(up)} of {len(found)} protocols on workloads that did not choose"
+            + (f": {names}." if len(up) else ".")
+        ]
+        if len(down):
+            names = ", ".join(f"`{row.protocol}` {_ends(row, 'gain')}" for row in down.itertuples())
+            lines.append(f"It costs {len(down)}: {names}.")
+        lines.append(
+            f"Chosen and judged on the same workloads, {len(less)} would seem to gain 0.5% or more beyond that; the largest "
+            f"gain is {found['hindsight'].max():.2f} (`{found.loc[found['hindsight'].idxmax(), 'protocol']}`)."
+        )
+        return lines
+
+    def fallen(self) -> str:
+        """What became of each sentence of 0.3.0."""
+        rows = []
+        for one in self.fates:
+            share = "-" if one.again.share != one.again.share else f"{one.again.share:.2f}"
+            where = ", ".join(one.contrary[:4]) + (" .." if len(one.contrary) > 4 else "")
+            places = f"{len(one.contrary)} of {one.places}" + (f": {where}" if where else "")
+            rows.append(
+                (
+                    *(one.text, one.then, one.again.text, places if one.places else "-", share),
+                    "stands" if one.word == "stands" else f"**by {one.word}**",
                 )
             )
-            missing = gaps.get(name, 0)
-            rows.append(
-                f"- `{name}`, scale {', '.join(sorted(ran['scale'].unique()))}: {_counted(len(ran), 'run')} of "
-                f"{', '.join(counts)}; {int((~ran['good']).sum())} failed or wrong"
-                + (f"; {_counted(missing, 'gap')}." if missing else ".")
-            )
-        state = (
-            ""
-            if done >= 1
-            else f" **The store has {done:.0%} of the {self.planned:,} runs that the file lists: numbers are "
-            "preliminary.**"
-        )
+        head = ("sentence of 0.3.0", "0.3.0", "again", "contrary on", "in resamples", "fell")
+        return table(head, rows)
+
+    def counts(self) -> str:
+        """How many sentences fell, by what."""
+        words = [one.word for one in self.fates]
         return (
-            f"{len(runs):,} runs took {time} of threads that shared their processors with others.{state} "
-            f"{failed.sum()} failed, {len(wrong)} are wrong, of them {len(promised)} under a "
-            f"protocol that promises a memory model.\n\n" + "\n".join(rows)
+            f"Of {len(words)} sentences {words.count('stands')} stand; {words.count('port')} fell by port, "
+            f"{words.count('proportion')} by proportion, {words.count('interval')} by interval."
         )
 
     def winners(self) -> str:
-        """The one table: winner by class and machine, its losses, and the next."""
-        rows = []
-        for (matrix, machine, cores, one), group in self.regret.groupby(
-            ["matrix", "machine", "cores", "class"], sort=False
-        ):
-            if matrix not in ("tiny", "small") or len(group) < 3:
+        """Winners by class and machine: of a class that is not decided, the number of those that remain."""
+        regret = self.reader.regret
+        regret = regret[regret["matrix"].isin(["small", "paper", "tiny", "tiny-h100"])]
+        columns = {}
+        for (matrix, machine), group in regret.groupby(["matrix", "machine"]):
+            if matrix == "paper" and machine == "fermi":
                 continue
-            whole = group[group["missing"] == 0].sort_values("mean")
-            if len(whole) < 2:
-                continue
-            first = whole.iloc[0]
-            equal = whole["mean"] <= first["mean"] + TIE
-            second = whole[~equal].iloc[0] if (~equal).any() else first
-            safest = whole.loc[whole["worst"].idxmin()]
-            rows.append(
-                (
-                    *(one, f"{machine}, {cores} cores", matrix, str(int(whole["workloads"].max()))),
-                    str(len(whole)),
-                    ", ".join(f"`{name}`" for name in whole[equal]["protocol"]),
-                    f"{first['mean']:.0%} ({first['worst']:.0%}, `{first['worst_workload']}`)",
-                    f"`{second['protocol']}` {second['mean']:.0%}",
-                    f"`{safest['protocol']}` {safest['worst']:.0%}",
-                )
-            )
-        head = (
-            "class",
-            "machine",
-            "matrix",
-            "workloads",
-            "among",
-            "winner",
-            "its loss, mean (worst)",
-            "next",
-            "smallest worst loss",
-        )
-        return table(head, sorted(rows))
-
-    def effects(self) -> str:
-        """What each idea brings, the largest first, in words."""
-        found = self.pairs
-        if found.empty or "effect" not in found:
-            return "No pair has run.\n"
-        found = found.dropna(subset=["effect"]).copy()
-        found["size"] = np.log(found["effect"]).abs()
-        lines = []
-        for _, row in found.sort_values("size", ascending=False).iterrows():
-            ends = (
-                ""
-                if row["low"] != row["low"]
-                else f" ({row['low']:.3f} to {row['high']:.3f} over seeds)"
-            )
-            lines.append(
-                f"- **{row['idea']}**, {row['what']}: {row['effect']:.3f}{ends}; from {row['smallest']:.2f} "
-                f"(`{row['smallest_workload']}`) to {row['largest']:.2f} (`{row['largest_workload']}`); "
-                f"{row['changed']} of {row['workloads']} workloads {'changes' if row['changed'] == 1 else 'change'}; "
-                f"{row['flits']:.2f} of the flits, "
-                f"{row['joules']:.2f} of the energy"
-                + (f"; {_counted(row['failed'], 'run')} failed" if row["failed"] else "")
-                + "."
-            )
-        return "\n".join(lines)
-
-    def findings(self) -> str:
-        """Sentences about the whole, each a number of the store."""
-        lines = []
-        for matrix in ("tiny", "small"):
-            part = self.regret[self.regret["matrix"] == matrix]
-            if part.empty:
-                continue
-            same = part[part["machine"] == "fermi"]
-            winners = same[same["winner"]]["protocol"].unique()
-            names = ", ".join(f"`{one}`" for one in winners)
-            lines.append(
-                f"- At scale {matrix} on `fermi`, {len(winners)} protocols win a class of sharing or tie: {names}."
-            )
-            overall = same.groupby("protocol").agg(
-                worst=("worst", "max"), wins=("wins", "sum"), missing=("missing", "sum")
-            )
-            overall = overall[overall["missing"] == 0]
-            if len(overall):
-                safest = overall["worst"].idxmin()
-                never = sorted(overall.index[overall["wins"] == 0])
-                lines.append(
-                    f"- `{safest}` has the smallest worst loss there ({overall.loc[safest, 'worst']:.0%}). Best on no "
-                    f"workload: {', '.join(f'`{one}`' for one in never) or 'none'}."
-                )
-        means = self.tables.speedup()
-        for matrix in ("tiny", "small"):
-            part = means[
-                (means["matrix"] == matrix)
-                & (means["machine"] == "fermi")
-                & (means["missing"] == 0)
-            ]
-            part = part[~part["protocol"].isin(self.tables.settings.bounds)].dropna(
-                subset=["speedup"]
-            )
-            if len(part):
-                best, last = part.iloc[0], part.iloc[-1]
-                lines.append(
-                    f"- Mean speedup over no L1 at scale {matrix}: from {last['speedup']:.2f} "
-                    f"(`{last['protocol']}`) to {best['speedup']:.2f} (`{best['protocol']}`)."
-                )
-        lines += [*self._rules(means), *self._machines(means)]
-        totals = [self.tables.energy(decade) for decade in ("2013", "2024")]
-        for matrix in ("small", "tiny"):
-            parts = [one[(one["matrix"] == matrix) & (one["machine"] == "fermi")] for one in totals]
-            if len(parts[0]):
-                ranks = parts[0].set_index("protocol")["total"].rank()
-                others = parts[1].set_index("protocol")["total"].rank()
-                lines.append(
-                    "- With the coefficients of 2024 instead of 2013 the order of the protocols by energy at scale "
-                    f"{matrix} has a rank correlation of {ranks.corr(others):.3f} with that of 2013."
-                )
-                break
-        return "\n".join(lines)
-
-    def _rules(self, means: pd.DataFrame) -> list[str]:
-        """The fastest protocols where all have one rule."""
-        lines = []
-        for matrix, group in means[means["matrix"].str.startswith("rules/")].groupby("matrix"):
-            rule = str(matrix).partition("/")[2]
-            whole = group[(group["missing"] == 0) & (group["consistency"] == rule)]
-            whole = whole[~whole["protocol"].isin(self.tables.settings.bounds)].dropna(
-                subset=["speedup"]
-            )
-            best = ", ".join(
-                f"`{row['protocol']}` {row['speedup']:.2f}" for _, row in whole.head(3).iterrows()
-            )
-            if len(whole) > 1:
-                lines.append(
-                    f"- Under rule `{rule}` for all, the first of {len(whole)} by mean speedup over no L1: {best}."
-                )
-        return lines
-
-    def _machines(self, means: pd.DataFrame) -> list[str]:
-        """Speedups on fermi and on each protocol's paper's machine."""
-        bounds = (*self.tables.settings.bounds, self.tables.settings.baseline)
-        part = means[(means["matrix"] == "small") & ~means["protocol"].isin(bounds)]
-        table = part.pivot_table(index="protocol", columns="machine", values="speedup")
-        both = [
-            f"`{protocol}` {row.drop('fermi').dropna().iloc[0]:.2f} (`fermi` {row['fermi']:.2f})"
-            for protocol, row in table.iterrows()
-            if "fermi" in row and row.notna().sum() == 2
+            scale = "tiny" if matrix.startswith("tiny") else "small"
+            cells = {}
+            for one, part in group.groupby("class"):
+                ranked = part.dropna(subset=["best"]).sort_values("best", ascending=False)
+                if len(ranked) > 3:
+                    cells[one] = _decided(ranked, short=True)
+            if cells:
+                columns[f"{machine}, {scale}"] = cells
+        classes = sorted({one for cells in columns.values() for one in cells})
+        rows = [
+            (name, *(cells.get(one, "-") for one in classes)) for name, cells in columns.items()
         ]
-        return (
-            [f"- Mean speedup over no L1 on its paper's machine: {', '.join(both)}."]
-            if both
-            else []
-        )
-
-    def classes(self) -> str:
-        """The classes of the workloads, and how many each has."""
-        found = self.tables.classes()
-        rows = []
-        for scale, group in found.groupby("scale"):
-            for one in PATTERNS:
-                names = sorted(group[group["class"] == one]["workload"])
-                if names:
-                    rows.append(f"- *{one}*, {scale}: {', '.join(f'`{name}`' for name in names)}.")
-        moved = found.pivot_table(
-            index="workload", columns="scale", values="class", aggfunc="first"
-        )
-        both = moved.dropna()
-        other = sorted(both.index[both.nunique(axis=1) > 1])
-        text = (
-            f"Of {len(both)} workloads measured at both scales {len(other)} change their class: "
-            f"{', '.join(f'`{name}`' for name in other) or 'none'}."
-            if both.shape[1] > 1
-            else ""
-        )
-        text = f"{text}\n{self._thresholds()}".strip()
-        return ("\n".join(rows) + f"\n\n{text}").rstrip()
-
-    def _thresholds(self) -> str:
-        """What the thresholds of the classes decide."""
-        found = self.tables.thresholds()
-        found = found[found["matrix"].isin(["tiny", "small"])]
-        lines = []
-        for factor, word in ((0.5, "halved"), (2.0, "doubled")):
-            part = found[found["thresholds"] == factor]
-            other = part[part["other"]]
-            places = ", ".join(
-                f"{row['class']} on `{row['machine']}` at {row['matrix']} (`{row['winners'].replace(', ', '`, `')}`)"
-                for _, row in other.iterrows()
-            )
-            lines.append(
-                f"With the thresholds of the classes {word}, {len(other)} of {len(part)} classes on a machine "
-                f"{'has' if len(other) == 1 else 'have'} another winner"
-                + (f": {places}." if places else ".")
-            )
-        return "\n".join(lines)
+        return table(("", *classes), rows)
 
     def figures(self) -> str:
         """The figures."""
         return "\n\n".join(
-            f"![{text}](figures/{name}.png)\n*{text}: matrix `{self._drawn(matrix)}`, machine `{machine}`.*"
-            for name, _, matrix, machine, text in DRAWN
+            f"![{text}](figures/{name}.png)\n*{text}.*"
+            for name, text in FIGURE_TEXTS.items()
             if (FIGURES / f"{name}.png").exists()
         )
 
-    def _drawn(self, matrix: str) -> str:
-        return matrix if matrix in set(self.tables.rows["matrix"]) else "tiny"
+    def drawn(self) -> dict[str, Figure]:
+        """Name of a figure -> the figure; of those that have rows."""
+        places = [
+            ("pairs", "fermi", "fermi, small"),
+            *((place.matrix, place.machine, str(place).strip("`")) for place in CHANGED),
+            ("presets", "fermi", "fermi, tiny"),
+            *((place.matrix, place.machine, place.machine) for place in self.reader.presets()),
+        ]
+        known = [place for place in places if self.reader.has(Place(place[0], place[1]))]
+        out = {
+            "study-pairs": lambda: self.tables.plot("pairs", "pairs", "fermi"),
+            "study-machines": lambda: study_figures.machines(self.pairs, known),
+            "study-speedup": lambda: self.tables.plot("speedup", "small", "fermi"),
+            "study-scaling": lambda: study_figures.scaling(
+                self.tables, [("fixed", "8 partitions"), ("grown", "partitions in proportion")]
+            ),
+            "study-tuning": lambda: study_figures.tuning(self.tuned),
+        }
+        return {name: make() for name, make in out.items()}
 
     def parts(self) -> dict[str, generated.Maker]:
         """Name of a part -> its maker."""
         return {
             "design": self.design,
+            "found": self.found,
+            "counts": self.counts,
+            "fallen": self.fallen,
             "winners": self.winners,
-            "effects": self.effects,
-            "findings": self.findings,
-            "classes": self.classes,
             "figures": self.figures,
         }
 
 
-def _counted(number: float, what: str) -> str:
-    return f"{int(number):,} {what}{'' if number == 1 else 's'}"
+def _ends(row: Any, name: str = "effect") -> str:
+    """A mean with its interval, of a row of a table."""
+    value, low, high = (
+        row[one] if isinstance(row, pd.Series) else getattr(row, one)
+        for one in (name, "low", "high")
+    )
+    return f"{value:.2f} ({low:.2f} to {high:.2f})"
 
 
-def draw(tables: Tables) -> None:
-    """Draw the five figures; one without rows, of its matrix or of tiny, stays away."""
-    for name, what, matrix, machine, _ in DRAWN:
-        chosen = matrix if matrix in set(tables.rows["matrix"]) else "tiny"
-        try:
-            figure = tables.plot(what, chosen, machine)
-        except ConfigError as error:
-            print(f"{name}: {error}", file=sys.stderr)
-            continue
-        figure.savefig(FIGURES / f"{name}.png", dpi=130)
+def _decided(ranked: pd.DataFrame, *, short: bool = False) -> str:
+    """The winner with its probability; else those that remain."""
+    first = ranked[ranked["best"] >= LIKELY]
+    if len(first):
+        return (
+            ", ".join(f"`{name}`" for name in first["protocol"]) + f" ({first['best'].iloc[0]:.2f})"
+        )
+    left = ranked[ranked["remains"]]
+    names = [f"`{row.protocol}` ({row.best:.2f})" for row in left.itertuples()]
+    if short:
+        return f"not decided: {names[0]} of {len(left)}"
+    return f"not decided, {', '.join(names[:3])}" + (f" of {len(left)}" if len(left) > 3 else "")
 
 
 def tree() -> Page:
@@ -402,12 +405,13 @@ def main() -> int:
     default = ROOT / "build/ideas.parquet"
     store = parser.parse_args().store or (default if default.exists() else KEPT)
     if store.resolve() != KEPT:
-        compact(pd.read_parquet(store), KEPT)
+        compact(pd.read_parquet(store), KEPT, energy=ENERGY)
         print(f"{KEPT}: {KEPT.stat().st_size:,} bytes")
         if KEPT.stat().st_size > LARGEST:
             raise SystemExit(f"{KEPT} has {KEPT.stat().st_size:,} bytes (allowed: {LARGEST:,})")
     page = tree()
-    draw(page.tables)
+    for name, figure in page.drawn().items():
+        figure.savefig(FIGURES / f"{name}.png", dpi=130)
     generated.rewrite_named(PAGE, page.parts())
     return 0
 

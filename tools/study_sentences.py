@@ -16,6 +16,7 @@ import numpy as np
 from pages import ROOT
 from study_evidence import Answer, Evidence, Place, Vector, answer, correlated, order
 
+from gpucoh.studies.intervals import RESAMPLES
 from gpucoh.studies.tabulation import Tables
 
 FILE = ROOT / "studies/sentences.toml"
@@ -90,6 +91,13 @@ def _effects(reader: Reader, place: Place, whats: Sequence[str]) -> dict[str, Ve
 
 def _times(vectors: Mapping[str, Vector]) -> str:
     return ", ".join(f"{name} {np.exp(one[0]):.2f}" for name, one in vectors.items())
+
+
+def _is_first(speeds: Mapping[str, Vector], name: str) -> Vector:
+    """Whether a protocol is the fastest; never, if it lacks a run."""
+    if name not in speeds:
+        return np.zeros(RESAMPLES + 1, bool)
+    return np.asarray(speeds[name] >= np.max(list(speeds.values()), axis=0))
 
 
 def same_work(reader: Reader, place: Place) -> Answer:
@@ -178,7 +186,7 @@ def one_rule(reader: Reader, place: Place) -> Answer:
     places = order(speeds)
     names = list(speeds)
     first = names[int(np.argmin(places[:, 0]))]
-    return answer(f"first: `{first}`", places[names.index("stc-mb")] == 1)
+    return answer(f"first: `{first}`", _is_first(speeds, "stc-mb"))
 
 
 def _losses(reader: Reader, place: Place, one: str) -> Vector:
@@ -271,7 +279,7 @@ def first_of_small(reader: Reader, place: Place) -> Answer:
     names = list(speeds)
     first = names[int(np.argmin(places[:, 0]))]
     value = reader.at(place).ratio("no-l1", first)
-    return answer(f"`{first}` {np.exp(value[0]):.2f}", places[names.index("denovo-hrf")] == 1)
+    return answer(f"`{first}` {np.exp(value[0]):.2f}", _is_first(speeds, "denovo-hrf"))
 
 
 def coefficients(reader: Reader, place: Place) -> Answer:

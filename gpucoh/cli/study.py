@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 # Shown tables, in the order of the help.
 SHOWN = (
     *("speedup", "heat", "regret", "scaling", "traffic", "energy", "pairs", "classes", "cells"),
-    *("thresholds", "gaps", "failures"),
+    *("tuning", "busiest", "thresholds", "gaps", "failures"),
 )
 
 

@@ -293,7 +293,7 @@ def pairs(tables: Tables, matrix: str | None, machine: str | None) -> Figure:
         axes.axvline(1.0, color="black", linewidth=0.6)
         _ratio_axis(axes, "x")
         axes.set_xlabel(
-            "cycles without the idea / with it: mean,\ninterval over seeds (thick),\n"
+            "cycles without the idea / with it: mean,\ninterval over workloads (thick),\n"
             "smallest to largest workload (thin)"
         )
         axes.set_title(_subject(rows))

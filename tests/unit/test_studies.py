@@ -300,6 +300,13 @@ def test_energy_of_both_decades_is_the_models(folder):
         (STUDY.replace('"vec-cpy"', '"vec-copy"'), "vec-copy"),
         (STUDY + "pairs = true\n", "has protocols and pairs = true"),
         (STUDY + "pairs = 'pairs.toml'\n", "is not true or false"),
+        (STUDY + "tuning = true\n", "has protocols and tuning = true"),
+        ("[[matrix]]\nname = 'a'\ntuning = true\n", "needs [[tuning]]"),
+        ("tuning = 1\n" + STUDY, "tuning = 1 is not a list of tables: [[tuning]]"),
+        ("tuning = [{what = 'lease'}]\n" + STUDY, "has no candidates"),
+        ("tuning = [{what = 'lease', candidates = ['src']}]\n" + STUDY, "fewer than two"),
+        (STUDY + "cores = [4]\ngrow = ['name']\n", "grow = 'name' is no whole number of fermi"),
+        (STUDY + "cores = [3]\ngrow = ['partitions']\n", "does not grow in proportion to 3"),
         ("[[matrix]]\nname = 'a'\npairs = true\n", "needs pairs = FILE.toml"),
         ("title = 'x'\n", "a study needs a matrix"),
         ('energy = "1999"\n' + STUDY, "1999"),
@@ -422,16 +429,19 @@ def test_tables_of_ten_thousand_runs_are_small_and_quick(tmp_path):
 
 def test_regret_is_the_loss_against_the_best_of_each_workload_and_equals_win_together():
     rows = synthetic(25 * 2 * 70)
-    rows = rows[(rows.machine == "fermi") & rows.workload.isin(["w0", "w1"])]
-    cycles = {"p0": (100, 100), "p1": (50, 100), "p2": (50, 100), "p3": (100, 80), "p4": (10, 10)}
+    rows = rows[(rows.machine == "fermi") & rows.workload.isin(["w0", "w1", "w2", "w3"])]
+    cycles = {"p0": (100, 100), "p1": (50, 100), "p2": (50, 100), "p3": (100, 98), "p4": (10, 10)}
     rows = rows[rows.protocol.isin(cycles)].copy()
-    rows["cycles"] = [cycles[row.protocol][int(row.workload[1:])] for row in rows.itertuples()]
+    # The second workload differs, the others are equal.
+    rows["cycles"] = [cycles[row.protocol][row.workload == "w1"] for row in rows.itertuples()]
     settings = Settings(baseline="p0", bounds=("p4",))
     table = tabulation.Tables(rows, settings).regret().set_index("protocol")
     assert set(table.index) == {"p0", "p1", "p2", "p3"}
     assert set(table.index[table.winner]) == {"p1", "p2"}
-    assert table.wins.to_dict() == {"p0": 0, "p1": 1, "p2": 1, "p3": 1}
-    assert table["mean"]["p1"] == pytest.approx(1.25**0.5 - 1)
+    assert table.wins.to_dict() == {"p0": 0, "p1": 3, "p2": 3, "p3": 1}
+    assert table["mean"]["p1"] == pytest.approx((1 / 0.98) ** 0.25 - 1)
+    assert (table.low["p1"], table.high["p1"]) == pytest.approx((0, (1 / 0.98) ** 0.75 - 1))
+    assert table.best["p1"] > 0.99
     assert (table.worst["p3"], table.worst_workload["p3"]) == (pytest.approx(1.0), "w0")
     # A protocol that lacks a workload wins nothing.
     lacking = rows[~((rows.protocol == "p1") & (rows.workload == "w1"))]
@@ -440,31 +450,31 @@ def test_regret_is_the_loss_against_the_best_of_each_workload_and_equals_win_tog
 
 
 def test_thresholds_say_where_another_rule_of_classes_has_another_winner():
+    names = [f"w{number}" for number in range(8)]
     rows = synthetic(25 * 2 * 70)
-    rows = rows[(rows.machine == "fermi") & rows.workload.isin(["w0", "w1", "w2"])]
-    best = {"w0": "p1", "w1": "p2", "w2": "p2"}
+    rows = rows[(rows.machine == "fermi") & rows.workload.isin(names)]
     rows = rows[rows.protocol.isin(["p0", "p1", "p2"])].copy()
+    best = {name: "p1" if name < "w4" else "p2" for name in names}
     rows["cycles"] = [
-        {"w0": 50, "w1": 50, "w2": 99}[row.workload] if best[row.workload] == row.protocol else 100
-        for row in rows.itertuples()
+        50 if best[row.workload] == row.protocol else 100 for row in rows.itertuples()
     ]
-    shares = [("w0", 0.2, 0.08), ("w1", 0.3, 0.01), ("w2", 0.1, 0.12)]  # read-shared, migratory
+    # The last four are migratory, or with thresholds doubled read-shared.
+    shares = [(name, 0.6, 0.0 if name < "w4" else 0.08) for name in names]
     measured = pd.DataFrame(shares, columns=["workload", "share_read_shared", "share_migratory"])
-    others = {"share_private": 0.5, "share_producer_consumer": 0.0, "share_false_shared": 0.0}
+    others = {"share_private": 0.3, "share_producer_consumer": 0.0, "share_false_shared": 0.0}
     measured = measured.assign(matrix="sharing", scale="tiny", requests=1, requests_lost=0)
     measured = measured.assign(**others)
     table = tabulation.Tables(pd.concat([rows, measured]), Settings(baseline="p0")).thresholds()
     found = table.set_index(["thresholds", "class"])
     assert found.winners.to_dict() == {
-        (1.0, "migratory"): "p1",  # w0, w2
-        (1.0, "read-shared"): "p2",  # w1
-        (0.5, "migratory"): "p1",
-        (0.5, "read-shared"): "p2",
-        (2.0, "migratory"): "p2",  # w2
-        (2.0, "private"): "p1, p2",  # w0, w1
+        (1.0, "migratory"): "p2",
+        (1.0, "read-shared"): "p1",
+        (0.5, "migratory"): "p2",
+        (0.5, "read-shared"): "p1",
+        (2.0, "read-shared"): "",  # four against four: not decided
     }
-    assert found.workloads[2.0, "private"] == 2
-    assert found.other[found.other].index.tolist() == [(2.0, "migratory")]
+    assert found.workloads[2.0, "read-shared"] == 8
+    assert found.other[found.other].index.tolist() == [(2.0, "read-shared")]
 
 
 def test_an_interval_of_three_seeds_reaches_from_the_smallest_to_the_largest():
@@ -482,6 +492,6 @@ def test_the_trees_small_store_has_the_same_tables(folder, monkeypatch):
         first, second = (tabulation.TABLES[name](one) for one in (whole, small))
         assert_frame_equal(first, second, obj=name, rtol=1e-6, check_dtype=False)
     assert len(small.gaps()) == len(whole.gaps()) == 1
-    page = study_page.Page(small, len(whole.rows))
+    page = study_page.Page(small, planned=0)
     assert all(isinstance(make(), str) for make in page.parts().values())
     assert f"{len(page.runs)} runs took" in page.design()

@@ -22,6 +22,7 @@ sys.path[:0] = [str(ROOT / "tools"), str(ROOT)]
 import pages  # noqa: E402
 import protocol_api  # noqa: E402
 import reference  # noqa: E402
+import study_tables  # noqa: E402
 
 HERE = Path(__file__).resolve().parent
 REPOSITORY = "https://github.com/gpucoh/gpucoh/blob/main"
@@ -113,9 +114,9 @@ def front(source: Path) -> None:
     reference_pages = sorted(
         str(path.relative_to(source).with_suffix(""))
         for path in (*(source / "docs").glob("*.md"), *(source / "docs/reference").glob("*.md"))
-        if path.stem not in known and path.stem not in ("study", "performance")
+        if path.stem not in known and path.stem not in ("study", "study-tables", "performance")
     )
-    study = ["docs/study"] if (source / "docs/study.md").is_file() else []
+    study = ["docs/study", study_tables.NAME] if (source / "docs/study.md").is_file() else []
     examples = sorted(
         str(path.relative_to(source).with_suffix(""))
         for path in (source / "examples").rglob("*.md")
@@ -154,6 +155,7 @@ def main() -> int:
     shutil.copy(HERE / "site.css", source / "_static")
     copy_pages(source)
     reference.write(source)
+    study_tables.write(source)
     (source / "reference/protocol-api.md").write_text(protocol_api.page(), encoding="utf-8")
     front(source)
     command = [sys.executable, "-m", "sphinx", "-q", "-W", "--keep-going", "-j", "2", "-b", "html"]
