@@ -132,7 +132,7 @@ def shown(vector: Vector) -> str:
 def order(speeds: Mapping[str, Vector]) -> NDArray[Any]:
     """Places of protocols, from 1 for the fastest: of shape (protocols, resamples + 1)."""
     values = np.array(list(speeds.values()))
-    return 1 + (values[None] > values[:, None]).sum(axis=1)
+    return np.asarray(1 + (values[None] > values[:, None]).sum(axis=1))
 
 
 def correlated(first: NDArray[Any], second: NDArray[Any]) -> Vector:

@@ -9,21 +9,21 @@ from __future__ import annotations
 
 import argparse
 import sys
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import generated
 import numpy as np
 import pandas as pd
 import study_figures
+import study_findings
 from generated import table
 from matplotlib.figure import Figure
 from pages import ROOT
-from study_evidence import Evidence, Place
+from study_evidence import Place
 from study_sentences import CHANGED, Reader, fates
 
 from gpucoh.results.energy import TERM
-from gpucoh.studies.intervals import LIKELY, interaction
 from gpucoh.studies.matrices import Description
 from gpucoh.studies.tabulation import Tables
 
@@ -43,9 +43,7 @@ FIGURE_TEXTS = {
     "study-tuning": "What tuning gives on workloads that did not choose (dot, interval), and in hindsight (ring)",
 }
 
-# Matrices of the page's table of busiest parts, and those in which an idea must be on the same side to hold in general.
-BUSY = ("presets", "fixed", "grown", "bandwidth")
-VARIED = ("presets", "more-presets", "latency", "bandwidth", "l1")
+BUSY = ("presets", "fixed", "grown", "bandwidth")  # matrices of the table of busiest parts
 _WHAT = (
     *("key", "matrix", "workload", "protocol", "protocol_id", "machine", "consistency", "own_rule"),
     *("cores", "scale", "seed", "model", "correct", "verdict", "error", "where", "mismatches"),
@@ -118,7 +116,7 @@ class Page:
         rows = tables.rows
         self.runs = rows[rows["error"].ne("Gap")].drop_duplicates("key")
         self.reader = Reader(tables)
-        self.pairs, self.tuned = tables.pairs(), tables.tuning()
+        self.pairs = tables.pairs()
         if self.pairs.empty:
             self.pairs = pd.DataFrame(columns=["matrix", "what", "effect", "low", "high"])
         self.fates = fates(self.reader)
@@ -133,24 +131,18 @@ class Page:
         found = self.tables.busiest()
         busy = found["limited"].sum() / found["cells"].sum()
         text = (
-            f"{len(runs):,} runs{cut} took {runs['cpu_s'].sum() / 60:.0f} minutes of a processor. {failed.sum()} "
-            f"failed, {len(wrong)} are wrong, {len(promised)} of them under a protocol that promises a memory model.\n\n"
-            f"In {busy:.0%} of the cells one part of the machine is busy in more than half of the cycles (*so busy*). The "
-            "other columns say which part is the busiest, in what share of the cells:"
+            f"{len(runs):,} runs{cut} took {runs['cpu_s'].sum() / 60:.0f} minutes of a processor. "
+            f"{int(failed.sum())} failed, {len(wrong)} are wrong, {len(promised)} of them under a protocol that "
+            f"promises a memory model.\n\nIn {busy:.0%} of the cells one part of the machine is busy in more than half "
+            "of the cycles (*so busy*). The other columns say which part is the busiest, in what share of the cells:"
         )
-        head = (
-            "machine",
-            "cells",
-            "so busy",
-            *(f"`{part}`" for part in sorted(set(found["busiest"]))),
-        )
+        names = sorted(set(found["busiest"]))
+        head = ("machine", "cells", "so busy", *(f"`{part}`" for part in names))
         rows = []
         for (matrix, machine, cores), group in found.groupby(["matrix", "machine", "cores"]):
             if matrix in BUSY:
                 total = group["cells"].sum()
-                parts = group.set_index("busiest")["cells"].reindex(
-                    [name.strip("`") for name in head[3:]], fill_value=0
-                )
+                parts = group.set_index("busiest")["cells"].reindex(names, fill_value=0)
                 where = f"`{machine}`" if matrix == "presets" else f"`{matrix}`, {cores} cores"
                 shares = (f"{one / total:.0%}" if one else "" for one in parts)
                 rows.append((where, str(total), f"{group['limited'].sum() / total:.0%}", *shares))
@@ -158,130 +150,7 @@ class Page:
 
     def found(self) -> str:
         """What the study finds, each sentence with its interval."""
-        parts = (self._ideas, self._general, self._first, self._machines, self._cores, self._tuning)
-        return "\n".join(f"- {line}" for part in parts for line in part())
-
-    def _ideas(self) -> list[str]:
-        """How many ideas change the mean, and what one workload decides."""
-        found = self.pairs[self.pairs["matrix"].eq("pairs")].dropna(subset=["effect"])
-        if found.empty:
-            return []
-        sure = found[(found["low"] > 1) | (found["high"] < 1)]
-        one = sure[(sure["one_out_low"] - 1) * (sure["one_out_high"] - 1) < 0]
-        still = sure[(sure["median"] - 1).abs() < 0.005]
-        first = sure.loc[np.log(sure["effect"]).abs().sort_values(ascending=False).index].head(3)
-        named = "; ".join(f"{row.what}: {_ends(row)}" for row in first.itertuples())
-        turns = f"{len(one)} turn" if len(one) else "none turns"
-        return [
-            f"{len(sure)} of {len(found)} ideas change the mean on `fermi` by their intervals. The largest: {named}.",
-            f"Under {len(still)} of these {len(sure)} the median workload changes by less than 0.5%; {turns} without one.",
-        ]
-
-    def _general(self) -> list[str]:
-        """Ideas that are on one side on every machine, and those that are on both."""
-        rows = self.pairs[self.pairs["matrix"].isin(VARIED)].dropna(subset=["effect"])
-        rows = rows[~(rows["matrix"].eq("fixed") | rows["matrix"].eq("grown"))]
-        lines, both, helps = [], [], []
-        for what, group in rows.groupby("what", sort=False):
-            up, down = int((group["low"] > 1).sum()), int((group["high"] < 1).sum())
-            if up == len(group) or down == len(group):
-                ends = f"{group['effect'].min():.2f} to {group['effect'].max():.2f}"
-                helps.append(f"{what} ({ends})")
-            elif up and down:
-                both.append(f"{what} (helps on {up}, costs on {down})")
-        number = rows.groupby("what").size().max() if len(rows) else 0
-        lines.append(
-            f"On all {number} machines {'no idea has' if not helps else 'these have'} an interval on the same side of 1"
-            + (f": {'; '.join(helps)}." if helps else ".")
-        )
-        if both:
-            lines.append(f"Help on one machine and cost on another: {'; '.join(both)}.")
-        return lines
-
-    def _first(self) -> list[str]:
-        """The fastest protocol of each machine."""
-        means = self.tables.speedup()
-        lines = []
-        for matrix, where in (("small", "small"), ("paper", "small"), ("tiny", "tiny")):
-            for machine, group in means[means["matrix"].eq(matrix)].groupby("machine"):
-                ranked = group.dropna(subset=["best"]).sort_values("best", ascending=False)
-                if len(ranked) < 10:
-                    continue
-                lines.append(f"`{machine}`, {where}: {_decided(ranked)}")
-        return [f"The fastest protocol by machine and scale: {'; '.join(lines)}."] if lines else []
-
-    def _machines(self) -> list[str]:
-        """The share of what distinguishes protocols that depends on the machine."""
-        lines = []
-        paper = [Place("tiny", one) for one in ("fermi", "mesh15", "gcn3", "apu")]
-        for places in (paper, [Place("presets", "fermi"), *self.reader.presets()]):
-            known = [place for place in places if self.reader.has(place)]
-            values = self._cube(known)
-            if values is not None:
-                share, low, high = interaction(values)
-                lines.append(
-                    f"{share:.0%} ({low:.0%} to {high:.0%}) on {len(known)} machines of `{known[0].matrix}`"
-                )
-        return [
-            "Of the variance between protocols' mean cycles the interaction with the machine has "
-            + ", ".join(lines) + "."
-        ] if lines else []  # fmt: skip
-
-    def _cube(self, places: list[Place]) -> np.ndarray | None:
-        """Minus the logarithm of cycles by protocol, place and workload, of protocols that fail nowhere."""
-        if len(places) < 2:
-            return None
-        bases = [self.reader.at(place) for place in places]
-        only = tuple(sorted(set.intersection(*(set(one.workloads) for one in bases))))
-        parts = [Evidence(self.tables, place, only) for place in places]
-        names = set.intersection(*(set(self.reader.names(place)) for place in places))
-        logs = np.array([[-one.logs(name).mean(axis=1) for one in parts] for name in sorted(names)])
-        return logs[np.isfinite(logs).all(axis=(1, 2))]
-
-    def _cores(self) -> list[str]:
-        """What proportion changes at the largest number of cores."""
-        means = self.tables.speedup()
-        sides = []
-        for matrix in ("fixed", "grown"):
-            part = means[means["matrix"].eq(matrix)]
-            sides.append(part[part["cores"].eq(part["cores"].max())].set_index("protocol"))
-        fixed, grown = sides
-        if fixed.empty or grown.empty:
-            return []
-        names = [
-            name
-            for name in fixed.sort_values("speedup", ascending=False).index
-            if name in grown.index
-        ]
-        moved = "; ".join(
-            f"`{name}` {_ends(fixed.loc[name], 'speedup')} and {_ends(grown.loc[name], 'speedup')}"
-            for name in names
-            if name != self.tables.settings.baseline
-        )
-        return [
-            f"{fixed['cores'].iloc[0]:g} cores over 8 partitions, and over partitions in proportion: {moved}."
-        ]
-
-    def _tuning(self) -> list[str]:
-        """What tuning gives."""
-        found = self.tuned
-        if found.empty:
-            return []
-        up, down = found[found["low"] > 1], found[found["high"] < 1]
-        names = ", ".join(f"`{row.protocol}` {_ends(row, 'gain')}" for row in up.itertuples())
-        less = found[found["gain"] < found["hindsight"] - 0.005]
-        lines = [
-            f"Tuning helps {len(up)} of {len(found)} protocols on workloads that did not choose"
-            + (f": {names}." if len(up) else ".")
-        ]
-        if len(down):
-            names = ", ".join(f"`{row.protocol}` {_ends(row, 'gain')}" for row in down.itertuples())
-            lines.append(f"It costs {len(down)}: {names}.")
-        lines.append(
-            f"Chosen and judged on the same workloads, {len(less)} would seem to gain 0.5% or more beyond that; the largest "
-            f"gain is {found['hindsight'].max():.2f} (`{found.loc[found['hindsight'].idxmax(), 'protocol']}`)."
-        )
-        return lines
+        return "\n".join(f"- {line}" for line in study_findings.found(self.reader, self.pairs))
 
     def fallen(self) -> str:
         """What became of each sentence of 0.3.0."""
@@ -311,16 +180,16 @@ class Page:
         """Winners by class and machine: of a class that is not decided, the number of those that remain."""
         regret = self.reader.regret
         regret = regret[regret["matrix"].isin(["small", "paper", "tiny", "tiny-h100"])]
-        columns = {}
+        columns: dict[str, dict[str, str]] = {}
         for (matrix, machine), group in regret.groupby(["matrix", "machine"]):
             if matrix == "paper" and machine == "fermi":
                 continue
-            scale = "tiny" if matrix.startswith("tiny") else "small"
-            cells = {}
+            scale = "tiny" if str(matrix).startswith("tiny") else "small"
+            cells: dict[str, str] = {}
             for one, part in group.groupby("class"):
                 ranked = part.dropna(subset=["best"]).sort_values("best", ascending=False)
                 if len(ranked) > 3:
-                    cells[one] = _decided(ranked, short=True)
+                    cells[str(one)] = study_findings.decided(ranked, short=True)
             if cells:
                 columns[f"{machine}, {scale}"] = cells
         classes = sorted({one for cells in columns.values() for one in cells})
@@ -346,16 +215,16 @@ class Page:
             *((place.matrix, place.machine, place.machine) for place in self.reader.presets()),
         ]
         known = [place for place in places if self.reader.has(Place(place[0], place[1]))]
-        out = {
+        makers: dict[str, Callable[[], Figure]] = {
             "study-pairs": lambda: self.tables.plot("pairs", "pairs", "fermi"),
             "study-machines": lambda: study_figures.machines(self.pairs, known),
             "study-speedup": lambda: self.tables.plot("speedup", "small", "fermi"),
             "study-scaling": lambda: study_figures.scaling(
                 self.tables, [("fixed", "8 partitions"), ("grown", "partitions in proportion")]
             ),
-            "study-tuning": lambda: study_figures.tuning(self.tuned),
+            "study-tuning": lambda: study_figures.tuning(self.tables.tuning()),
         }
-        return {name: make() for name, make in out.items()}
+        return {name: make() for name, make in makers.items()}
 
     def parts(self) -> dict[str, generated.Maker]:
         """Name of a part -> its maker."""
@@ -367,29 +236,6 @@ class Page:
             "winners": self.winners,
             "figures": self.figures,
         }
-
-
-def _ends(row: Any, name: str = "effect") -> str:
-    """A mean with its interval, of a row of a table."""
-    value, low, high = (
-        row[one] if isinstance(row, pd.Series) else getattr(row, one)
-        for one in (name, "low", "high")
-    )
-    return f"{value:.2f} ({low:.2f} to {high:.2f})"
-
-
-def _decided(ranked: pd.DataFrame, *, short: bool = False) -> str:
-    """The winner with its probability; else those that remain."""
-    first = ranked[ranked["best"] >= LIKELY]
-    if len(first):
-        return (
-            ", ".join(f"`{name}`" for name in first["protocol"]) + f" ({first['best'].iloc[0]:.2f})"
-        )
-    left = ranked[ranked["remains"]]
-    names = [f"`{row.protocol}` ({row.best:.2f})" for row in left.itertuples()]
-    if short:
-        return f"not decided: {names[0]} of {len(left)}"
-    return f"not decided, {', '.join(names[:3])}" + (f" of {len(left)}" if len(left) > 3 else "")
 
 
 def tree() -> Page:

@@ -117,7 +117,7 @@ def fastest(reader: Reader, place: Place) -> Answer:
     names = list(speeds)
     here = [names.index(name) for name in OWNERS if name in names]
     first = [names[at] for at in np.argsort(places[:, 0], kind="stable")[:4]]
-    holds = (places[here] <= len(OWNERS)).all(axis=0) & (len(here) == len(OWNERS))
+    holds = np.asarray((places[here] <= len(OWNERS)).all(axis=0) & (len(here) == len(OWNERS)))
     return answer("first: " + ", ".join(f"`{name}`" for name in first), holds)
 
 
@@ -140,7 +140,8 @@ def renewed(reader: Reader, place: Place) -> Answer:
     """Renewal and prediction of logical leases each help, by less than a tenth."""
     found = np.array(list(_effects(reader, place, RENEWED).values()))
     low, high = np.exp(found[:, 0].min()), np.exp(found[:, 0].max())
-    return answer(f"{low:.2f} to {high:.2f}", ((found > 0) & (found < np.log(1.1))).all(axis=0))
+    holds = np.asarray(((found > 0) & (found < np.log(1.1))).all(axis=0))
+    return answer(f"{low:.2f} to {high:.2f}", holds)
 
 
 def steps(reader: Reader, place: Place) -> Answer:
@@ -256,7 +257,7 @@ def favoured(reader: Reader, place: Place) -> Answer:
             gains = [(e.logs("no-l1") - e.logs(name))[:, : len(seeds)] for e in (own, fermi)]
             found[name] = own.vector(gains[0] - gains[1])
     more = [name for name, one in found.items() if one[0] > 0]
-    holds = np.array([one > 0 for one in found.values()]).all(axis=0)
+    holds = np.asarray(np.array([one > 0 for one in found.values()]).all(axis=0))
     return answer(f"{len(more)} of {len(found)}", holds)
 
 

@@ -63,7 +63,7 @@ def effects(rows: pd.DataFrame, pair: Pair) -> list[dict[str, Any]]:
         }
         if logs:
             means = pd.Series({name: values.mean() for name, values in logs.items()})
-            found = np.exp(means)
+            found = means.map(np.exp)
             flits = good["flits_with"].astype(float) / good["flits"].astype(float)
             row |= {
                 **_with_ends("effect", logs),

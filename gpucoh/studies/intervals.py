@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -103,28 +104,29 @@ def resampled(values: NDArray[Any]) -> NDArray[Any]:
     Parameters
     ----------
     values : array of shape (configurations, workloads, seeds)
-        Logarithms; NaN: the run is missing, and the means are of the others.
+        Logarithms; NaN: the run is missing, and has no weight.
 
     Returns
     -------
     array of shape (configurations, resamples)
         All configurations have the same draws, so that their differences are of pairs of runs.
     """
-    _, number, seeds = values.shape
+    runs = values.reshape(len(values), -1)
+    there = np.isfinite(runs)
+    counts = _draws(*values.shape[1:]).T
+    total = there.astype(float) @ counts
+    sums = np.where(there, runs, 0.0) @ counts
+    return np.asarray(np.divide(sums, total, out=np.full(sums.shape, np.nan), where=total > 0))
+
+
+@functools.lru_cache(16)
+def _draws(workloads: int, seeds: int) -> NDArray[Any]:
+    """How often each resample has each run, of shape (resamples, workloads x seeds)."""
     draw = np.random.default_rng(0)
-    chosen = draw.integers(number, size=(RESAMPLES, number))
-    picked = draw.integers(seeds, size=(RESAMPLES, number, seeds))
-    found = []
-    for one in values:
-        drawn = one[chosen[..., None], picked]
-        there = np.isfinite(drawn)
-        counts = there.sum(axis=-1)
-        sums = np.where(there, drawn, 0.0).sum(axis=-1)
-        means = np.divide(sums, counts, out=np.full(sums.shape, np.nan), where=counts > 0)
-        weights = np.isfinite(means).sum(axis=-1)
-        total = np.nansum(means, axis=-1)
-        found.append(np.divide(total, weights, out=np.full(total.shape, np.nan), where=weights > 0))
-    return np.array(found)
+    chosen = draw.integers(workloads, size=(RESAMPLES, workloads))
+    picked = draw.integers(seeds, size=(RESAMPLES, workloads, seeds))
+    runs = (chosen[..., None] * seeds + picked).reshape(RESAMPLES, -1)
+    return np.array([np.bincount(one, minlength=workloads * seeds) for one in runs], dtype=float)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -209,7 +211,7 @@ def interaction(values: NDArray[Any]) -> tuple[float, float, float]:
 
 
 def _share_of_interaction(values: NDArray[Any]) -> float:
-    """The estimate from the mean squares of protocols, of protocols x machines, of protocols x workloads, and the rest."""
+    """The estimate from the mean squares of protocols, protocols x machines, protocols x workloads, and the rest."""
     protocols, machines, workloads = values.shape
 
     def means(*over: int) -> NDArray[Any]:

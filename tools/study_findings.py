@@ -1,0 +1,180 @@
+"""What the study finds, in sentences that its store decides."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+from study_evidence import Evidence, Place
+from study_sentences import Reader
+
+from gpucoh.studies.intervals import LIKELY, interaction
+
+# Matrices in which an idea must be on the same side to hold in general.
+VARIED = ("presets", "more-presets", "latency", "bandwidth", "l1")
+
+
+def found(reader: Reader, pairs: pd.DataFrame) -> list[str]:
+    """The sentences.
+
+    Parameters
+    ----------
+    reader : Reader
+    pairs : DataFrame
+        The table of pairs.
+    """
+    parts = (_ideas, _general, _first, _machines, _cores, _tuning)
+    return [line for part in parts for line in part(reader, pairs)]
+
+
+def _ideas(_: Reader, pairs: pd.DataFrame) -> list[str]:
+    """How many ideas change the mean, and what one workload decides."""
+    found = pairs[pairs["matrix"].eq("pairs")].dropna(subset=["effect"])
+    if found.empty:
+        return []
+    sure = found[(found["low"] > 1) | (found["high"] < 1)]
+    one = sure[(sure["one_out_low"] - 1) * (sure["one_out_high"] - 1) < 0]
+    still = sure[(sure["median"] - 1).abs() < 0.005]
+    first = sure.loc[np.log(sure["effect"]).abs().sort_values(ascending=False).index].head(3)
+    named = "; ".join(f"{row.what}: {_ends(row)}" for row in first.itertuples())
+    turns = f"{len(one)} turn" if len(one) else "none turns"
+    return [
+        f"{len(sure)} of {len(found)} ideas change the mean on `fermi` by their intervals. The largest: {named}.",
+        f"Under {len(still)} of these {len(sure)} the median workload changes by less than 0.5%; {turns} without one.",
+    ]
+
+
+def _general(_: Reader, pairs: pd.DataFrame) -> list[str]:
+    """Ideas that are on one side on every machine, and those that are on both."""
+    rows = pairs[pairs["matrix"].isin(VARIED)].dropna(subset=["effect"])
+    lines, both, helps = [], [], []
+    for what, group in rows.groupby("what", sort=False):
+        up, down = int((group["low"] > 1).sum()), int((group["high"] < 1).sum())
+        if up == len(group) or down == len(group):
+            ends = f"{group['effect'].min():.2f} to {group['effect'].max():.2f}"
+            helps.append(f"{what} ({ends})")
+        elif up and down:
+            both.append(f"{what} (helps on {up}, costs on {down})")
+    number = rows.groupby("what").size().max() if len(rows) else 0
+    lines.append(
+        f"On all {number} machines {'no idea has' if not helps else 'these have'} an interval on the same side of 1"
+        + (f": {'; '.join(helps)}." if helps else ".")
+    )
+    if both:
+        lines.append(f"Help on one machine and cost on another: {'; '.join(both)}.")
+    return lines
+
+
+def _first(reader: Reader, _: pd.DataFrame) -> list[str]:
+    """The fastest protocol of each machine."""
+    means = reader.tables.speedup()
+    lines = []
+    for matrix, where in (("small", "small"), ("paper", "small"), ("tiny", "tiny")):
+        for machine, group in means[means["matrix"].eq(matrix)].groupby("machine"):
+            ranked = group.dropna(subset=["best"]).sort_values("best", ascending=False)
+            if len(ranked) < 10:
+                continue
+            lines.append(f"`{machine}`, {where}: {decided(ranked)}")
+    return [f"The fastest protocol by machine and scale: {'; '.join(lines)}."] if lines else []
+
+
+def _machines(reader: Reader, _: pd.DataFrame) -> list[str]:
+    """The share of what distinguishes protocols that depends on the machine."""
+    lines = []
+    paper = [Place("tiny", one) for one in ("fermi", "mesh15", "gcn3", "apu")]
+    for places in (paper, [Place("presets", "fermi"), *reader.presets()]):
+        known = [place for place in places if reader.has(place)]
+        values = _cube(reader, known)
+        if values is not None:
+            share, low, high = interaction(values)
+            lines.append(
+                f"{share:.0%} ({low:.0%} to {high:.0%}) on {len(known)} machines of `{known[0].matrix}`"
+            )
+    if not lines:
+        return []
+    text = "Of what protocols' mean cycles differ by (variance of logarithms), the machine decides "
+    return [f"{text}{', '.join(lines)}."]
+
+
+def _cube(reader: Reader, places: Sequence[Place]) -> NDArray[Any] | None:
+    """Minus the logarithm of cycles by protocol, place and workload, of protocols that fail nowhere."""
+    if len(places) < 2:
+        return None
+    bases = [reader.at(place) for place in places]
+    only = tuple(sorted(set.intersection(*(set(one.workloads) for one in bases))))
+    parts = [Evidence(reader.tables, place, only) for place in places]
+    names = set.intersection(*(set(reader.names(place)) for place in places))
+    logs = np.array([[-one.logs(name).mean(axis=1) for one in parts] for name in sorted(names)])
+    return np.asarray(logs[np.isfinite(logs).all(axis=(1, 2))])
+
+
+def _cores(reader: Reader, _: pd.DataFrame) -> list[str]:
+    """What proportion changes at the largest number of cores."""
+    means = reader.tables.speedup()
+    sides = []
+    for matrix in ("fixed", "grown"):
+        part = means[means["matrix"].eq(matrix)]
+        sides.append(part[part["cores"].eq(part["cores"].max())].set_index("protocol"))
+    fixed, grown = sides
+    if fixed.empty or grown.empty:
+        return []
+    names = [
+        name for name in fixed.sort_values("speedup", ascending=False).index if name in grown.index
+    ]
+    moved = "; ".join(
+        f"`{name}` {_ends(fixed.loc[name], 'speedup')} and {_ends(grown.loc[name], 'speedup')}"
+        for name in names
+        if name != reader.tables.settings.baseline
+    )
+    return [
+        f"{fixed['cores'].iloc[0]:g} cores over 8 partitions, and over partitions in proportion: {moved}."
+    ]
+
+
+def _tuning(reader: Reader, _: pd.DataFrame) -> list[str]:
+    """What tuning gives."""
+    found = reader.tables.tuning()
+    if found.empty:
+        return []
+    up, down = found[found["low"] > 1], found[found["high"] < 1]
+    names = ", ".join(f"`{row.protocol}` {_ends(row, 'gain')}" for row in up.itertuples())
+    less = found[found["gain"] < found["hindsight"] - 0.005]
+    lines = [
+        f"Tuning helps {len(up)} of {len(found)} protocols on workloads that did not choose"
+        + (f": {names}." if len(up) else ".")
+    ]
+    if len(down):
+        names = ", ".join(f"`{row.protocol}` {_ends(row, 'gain')}" for row in down.itertuples())
+        lines.append(f"It costs {len(down)}: {names}.")
+    most = found.iloc[int(found["hindsight"].to_numpy().argmax())]
+    lines.append(
+        f"Chosen and judged on the same workloads, {len(less)} would seem to gain 0.5% or more beyond that; the "
+        f"largest such gain is {most['hindsight']:.2f} (`{most['protocol']}`)."
+    )
+    return lines
+
+
+def _ends(row: Any, name: str = "effect") -> str:
+    """A mean with its interval, of a row of a table."""
+    value, low, high = (
+        row[one] if isinstance(row, pd.Series) else getattr(row, one)
+        for one in (name, "low", "high")
+    )
+    return f"{value:.2f} ({low:.2f} to {high:.2f})"
+
+
+def decided(ranked: pd.DataFrame, *, short: bool = False) -> str:
+    """The winner with its probability; else those that remain."""
+    first = ranked[ranked["best"] >= LIKELY]
+    if len(first):
+        return (
+            ", ".join(f"`{name}`" for name in first["protocol"]) + f" ({first['best'].iloc[0]:.2f})"
+        )
+    left = ranked[ranked["remains"]]
+    names = [f"`{row.protocol}` ({row.best:.2f})" for row in left.itertuples()]
+    if short:
+        return f"not decided: {names[0]} of {len(left)}"
+    return f"not decided, {', '.join(names[:3])}" + (f" of {len(left)}" if len(left) > 3 else "")
