@@ -21,6 +21,7 @@ from gpucoh.studies.pairs import Pair
 from gpucoh.studies.tabulation import Tables
 
 Vector: TypeAlias = NDArray[Any]
+_CONFIGURATION = ["protocol", "consistency", "own_rule"]
 SURE = 0.975  # of the resamples: the contrary is then outside a 95% interval
 
 
@@ -60,16 +61,23 @@ class Evidence:
         self.rows = rows
         self.workloads = sorted(rows["workload"].unique())
         self.seeds = sorted(rows["seed"].unique())
+        runs = pd.MultiIndex.from_product([self.workloads, self.seeds])
+        good = rows[rows["good"]].drop_duplicates([*_CONFIGURATION, "workload", "seed"])
+        table = good.pivot(index=_CONFIGURATION, columns=["workload", "seed"], values="cycles")
+        found = np.log(table.reindex(columns=runs).to_numpy(dtype=float))
+        shape = len(self.workloads), len(self.seeds)
+        self._none = np.full(shape, np.nan)
+        self._logs: dict[tuple[str, str | None], NDArray[Any]] = {}
+        for (name, rule, own), values in zip(table.index, found, strict=True):
+            one = values.reshape(shape)
+            self._logs[name, rule] = one
+            # Of a forced rule alone a protocol may have no run under its own.
+            if own or (name, None) not in self._logs:
+                self._logs[name, None] = one
 
     def logs(self, name: str, rule: str | None = None) -> NDArray[Any]:
-        """Logarithms of the cycles of a protocol, of shape (workloads, seeds); NaN where a run failed."""
-        rows = self.rows[self.rows["protocol"].eq(name) & self.rows["good"]]
-        own = rows["consistency"].eq(rule) if rule else rows["own_rule"].eq(1)
-        if rule is None and not own.any():
-            own = rows["protocol"].eq(name)
-        table = rows[own].pivot_table(index="workload", columns="seed", values="cycles")
-        table = table.reindex(index=self.workloads, columns=self.seeds).astype(float)
-        return np.asarray(np.log(table.to_numpy()))
+        """Logarithms of a protocol's cycles under a rule or its own, of shape (workloads, seeds); NaN: it failed."""
+        return self._logs.get((name, rule), self._none)
 
     def ratio(self, without: str, with_it: str, rule: str | None = None) -> Vector:
         """Logarithm of the mean of cycles of one protocol over those of another, over the workloads that both ran."""
