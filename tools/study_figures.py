@@ -45,6 +45,7 @@ def machines(table: pd.DataFrame, places: Sequence[tuple[str, str, str]]) -> Fig
                 row = found.iloc[0]
                 values[y, x] = np.log2(np.clip(row["effect"], 1 / MOST, MOST))
                 sure = row["low"] > 1 or row["high"] < 1
+                dark = abs(values[y, x]) > 0.7 * np.log2(MOST)
                 axes.text(
                     x,
                     y,
@@ -53,7 +54,7 @@ def machines(table: pd.DataFrame, places: Sequence[tuple[str, str, str]]) -> Fig
                     va="center",
                     fontsize=5.5,
                     fontweight="bold" if sure else "normal",
-                    color="black" if sure else "#555555",
+                    color="white" if dark else "black" if sure else "#555555",
                 )
         limit = float(np.log2(MOST))
         axes.imshow(values, aspect="auto", cmap="PuOr_r", norm=TwoSlopeNorm(0.0, -limit, limit))

@@ -14,6 +14,7 @@ from study_sentences import Reader
 from gpucoh.studies.intervals import LIKELY, interaction
 
 # Matrices in which an idea must be on the same side to hold in general.
+FEW = 5  # protocols among which a first is no finding
 VARIED = ("presets", "more-presets", "latency", "bandwidth", "l1")
 
 
@@ -75,7 +76,7 @@ def _first(reader: Reader, _: pd.DataFrame) -> list[str]:
     for matrix, where in (("small", "small"), ("paper", "small"), ("tiny", "tiny")):
         for machine, group in means[means["matrix"].eq(matrix)].groupby("machine"):
             ranked = group.dropna(subset=["best"]).sort_values("best", ascending=False)
-            if len(ranked) < 10:
+            if len(ranked) < FEW or (matrix, machine) == ("paper", "fermi"):
                 continue
             lines.append(f"`{machine}`, {where}: {decided(ranked)}")
     return [f"The fastest protocol by machine and scale: {'; '.join(lines)}."] if lines else []
@@ -174,7 +175,8 @@ def decided(ranked: pd.DataFrame, *, short: bool = False) -> str:
             ", ".join(f"`{name}`" for name in first["protocol"]) + f" ({first['best'].iloc[0]:.2f})"
         )
     left = ranked[ranked["remains"]]
-    names = [f"`{row.protocol}` ({row.best:.2f})" for row in left.itertuples()]
     if short:
-        return f"not decided: {names[0]} of {len(left)}"
-    return f"not decided, {', '.join(names[:3])}" + (f" of {len(left)}" if len(left) > 3 else "")
+        listed = ", ".join(f"`{name}`" for name in left["protocol"])
+        return f"not decided ({left['best'].iloc[0]:.2f}): {listed}"
+    names = [f"`{row.protocol}` ({row.best:.2f})" for row in left.itertuples()]
+    return f"not decided, {', '.join(names[:2])}" + (f" of {len(left)}" if len(left) > 2 else "")

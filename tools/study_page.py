@@ -165,7 +165,7 @@ class Page:
                     "stands" if one.word == "stands" else f"**by {one.word}**",
                 )
             )
-        head = ("sentence of 0.3.0", "0.3.0", "again", "contrary on", "in resamples", "fell")
+        head = ("sentence of 0.3.0", "0.3.0", "again", "contrary on", "in resamples", "fate")
         return table(head, rows)
 
     def counts(self) -> str:

@@ -156,8 +156,8 @@ def largest(reader: Reader, place: Place) -> Answer:
     """Of all ideas the announced epochs change the cycles most."""
     found = {what: np.abs(one) for what, one in _effects(reader, place, list(reader.pairs)).items()}
     others = np.array([one for what, one in found.items() if what != EPOCHS[0]])
-    most = max(found, key=lambda what: float(found[what][0]))
-    return answer(f"most: {most}", found[EPOCHS[0]] > others.max(axis=0))
+    most = max(found, key=lambda what: float(np.nan_to_num(found[what][0])))
+    return answer(f"most: {most}", found[EPOCHS[0]] > np.nanmax(others, axis=0))
 
 
 def released(reader: Reader, place: Place) -> Answer:
@@ -167,7 +167,7 @@ def released(reader: Reader, place: Place) -> Answer:
         np.abs(one) for what, one in found.items() if reader.pairs[what].idea != "consistency"
     ]
     ours = np.median([found[what] for what in RELEASED], axis=0)
-    other = np.median(theirs, axis=0)
+    other = np.nanmedian(theirs, axis=0)
     return answer(f"{np.exp(ours[0]):.2f}, others {np.exp(other[0]):.2f}", ours >= other)
 
 
@@ -231,14 +231,19 @@ def private(reader: Reader, _: Place) -> Answer:
 
 def by_cores(reader: Reader, place: Place) -> Answer:
     """The order of the protocols but qr at 16 and 128 cores has a rank correlation of at least 0.8."""
-    few, many = (reader.at(Place(place.matrix, place.machine, cores)) for cores in (16, 128))
+    sizes = [Place(place.matrix, place.machine, cores) for cores in (16, 128)]
     names = [name for name in reader.names(place) if name != "qr"]
-    there = [np.isfinite(e.logs(name)).all(axis=1) for e in (few, many) for name in names]
-    only = tuple(np.array(few.workloads)[np.array(there).all(axis=0)])
-    orders = []
-    for cores in (16, 128):
-        e = reader.at(Place(place.matrix, place.machine, cores), only)
-        orders.append(order(e.speeds(names)))
+    runs = [reader.at(size) for size in sizes]
+    whole = [
+        {
+            one
+            for at, one in enumerate(e.workloads)
+            if all(np.isfinite(e.logs(n)[at]).all() for n in names)
+        }
+        for e in runs
+    ]
+    only = tuple(sorted(set.intersection(*whole)))
+    orders = [order(reader.at(size, only).speeds(names)) for size in sizes]
     found = correlated(*orders)
     return answer(f"rank correlation {found[0]:.2f}", found >= 0.8)
 
