@@ -14,7 +14,7 @@ from study_sentences import Reader
 from gpucoh.studies.intervals import LIKELY, interaction
 
 # Matrices in which an idea must be on the same side to hold in general.
-FEW = 5  # protocols among which a first is no finding
+FEW = 5  # protocols among which a first is no finding, and workloads that make no mean
 VARIED = ("presets", "more-presets", "latency", "bandwidth", "l1")
 
 
@@ -42,9 +42,12 @@ def _ideas(_: Reader, pairs: pd.DataFrame) -> list[str]:
     first = sure.loc[np.log(sure["effect"]).abs().sort_values(ascending=False).index].head(3)
     named = "; ".join(f"{row.what}: {_ends(row)}" for row in first.itertuples())
     turns = f"{len(one)} turn" if len(one) else "none turns"
+    few = found[found["changed"] <= FEW]
+    rare = "; ".join(f"{row.what}, {row.changed:g}" for row in few.itertuples())
     return [
         f"{len(sure)} of {len(found)} ideas change the mean on `fermi` by their intervals. The largest: {named}.",
         f"Under {len(still)} of these {len(sure)} the median workload changes by less than 0.5%; {turns} without one.",
+        f"Of {len(few)} ideas at most {FEW} of {found['workloads'].max():.0f} workloads have a use: {rare}.",
     ]
 
 

@@ -1,8 +1,10 @@
 """The site: do links of the tree's pages lead where they did, and does its check find what is broken?"""
 
+import re
 import sys
 from pathlib import Path
 
+import pandas as pd
 import pytest
 
 from scripts import script
@@ -72,3 +74,12 @@ def test_the_check_finds_a_page_that_is_too_wide(tmp_path) -> None:
     assert len(wrong) == 1
     assert wrong[0].startswith("wide.html is ")
     assert wrong[0].endswith(" too wide at 390")
+
+
+@pytest.mark.usefixtures("path_kept")
+def test_the_whole_tables_of_the_study_can_be_sorted_and_have_every_row() -> None:
+    tables = script("tools/site/study_tables.py")
+    found = tables.html(pd.DataFrame({"a<b": [0.12345678, float("nan")], "name": ["x", None]}))
+    assert found.startswith('<div class="table-wrapper"><table class="docutils sortable">')
+    assert "<th>a&lt;b</th><th>name</th>" in found
+    assert re.findall("<td>(.*?)</td>", found) == ["0.1235", "x", "", ""]

@@ -38,11 +38,12 @@ def page() -> str:
     tables = Tables(pd.read_parquet(study_page.KEPT), Description(study_page.FILE).settings)
     parts = [_HEAD]
     for name in SHOWN:
-        parts.append(f"## {name}\n\n```{{raw}} html\n{_html(TABLES[name](tables))}\n```\n")
+        parts.append(f"## {name}\n\n```{{raw}} html\n{html(TABLES[name](tables))}\n```\n")
     return "\n".join([*parts, f"```{{raw}} html\n<script>{_SORT}</script>\n```\n"])
 
 
-def _html(table: pd.DataFrame) -> str:
+def html(table: pd.DataFrame) -> str:
+    """A table whose columns' names sort it."""
     head = "".join(f"<th>{escape(str(name))}</th>" for name in table)
     rows = (
         "<tr>" + "".join(f"<td>{escape(_text(value))}</td>" for value in row) + "</tr>"
