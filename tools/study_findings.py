@@ -41,13 +41,21 @@ def _ideas(_: Reader, pairs: pd.DataFrame) -> list[str]:
     still = sure[(sure["median"] - 1).abs() < 0.005]
     first = sure.loc[np.log(sure["effect"]).abs().sort_values(ascending=False).index].head(3)
     named = "; ".join(f"{row.what}: {_ends(row)}" for row in first.itertuples())
-    turns = f"{len(one)} turn" if len(one) else "none turns"
+    turns = f"{len(one)} turn" if len(one) else "None turns"
     few = found[found["changed"] <= FEW]
-    rare = "; ".join(f"{row.what}, {row.changed:g}" for row in few.itertuples())
+    rare = "; ".join(f"{row.what} ({row.changed:g})" for row in few.itertuples())
+    number, most = len(sure), f"{FEW} of {found['workloads'].max():.0f} workloads"
+    first_line = (
+        f"On `fermi` at scale small, {number} of {len(found)} ideas have an interval that excludes 1. "
+        f"The largest effects: {named}."
+    )
+    medians = (
+        f"For {len(still)} of these {number} the median workload changes by less than 0.5%. {turns} to the other side "
+        "of 1 when a single workload is left out."
+    )
     return [
-        f"{len(sure)} of {len(found)} ideas change the mean on `fermi` by their intervals. The largest: {named}.",
-        f"Under {len(still)} of these {len(sure)} the median workload changes by less than 0.5%; {turns} without one.",
-        f"Of {len(few)} ideas at most {FEW} of {found['workloads'].max():.0f} workloads have a use: {rare}.",
+        *(first_line, medians),
+        f"{len(few)} ideas change {most} at most, too few for a mean: {rare}.",
     ]
 
 
@@ -63,12 +71,12 @@ def _general(_: Reader, pairs: pd.DataFrame) -> list[str]:
         elif up and down:
             both.append(f"{what} (helps on {up}, costs on {down})")
     number = rows.groupby("what").size().max() if len(rows) else 0
-    lines.append(
-        f"On all {number} machines {'no idea has' if not helps else 'these have'} an interval on the same side of 1"
-        + (f": {'; '.join(helps)}." if helps else ".")
+    text = (
+        f"{len(helps)} of the ideas have an interval on the same side of 1 on all {number} machines"
     )
+    lines.append(text + (f": {'; '.join(helps)}." if helps else "."))
     if both:
-        lines.append(f"Help on one machine and cost on another: {'; '.join(both)}.")
+        lines.append(f"Some help on one machine and cost on another: {'; '.join(both)}.")
     return lines
 
 
@@ -99,7 +107,7 @@ def _machines(reader: Reader, _: pd.DataFrame) -> list[str]:
             )
     if not lines:
         return []
-    text = "Of what protocols' mean cycles differ by (variance of logarithms), the machine decides "
+    text = "Of the variance between protocols (logarithms of cycles) the interaction with the machine is "
     return [f"{text}{', '.join(lines)}."]
 
 
@@ -133,8 +141,9 @@ def _cores(reader: Reader, _: pd.DataFrame) -> list[str]:
         for name in names
         if name != reader.tables.settings.baseline
     )
+    cores = f"{fixed['cores'].iloc[0]:g} cores"
     return [
-        f"{fixed['cores'].iloc[0]:g} cores over 8 partitions, and over partitions in proportion: {moved}."
+        f"Mean speedup with {cores} over 8 partitions, and over partitions in proportion: {moved}."
     ]
 
 
