@@ -132,8 +132,8 @@ def study(
     Returns
     -------
     Tables
-        ``speedup() heat() regret() scaling() traffic() energy() pairs() classes() thresholds() gaps() failures()``
-        (each a DataFrame), ``plot(name)``, and ``rows``.
+        ``speedup() heat() regret() scaling() traffic() energy() pairs() tuning() busiest() classes() thresholds()
+        gaps() failures()`` (each a DataFrame), ``plot(name)``, and ``rows``.
 
     Raises
     ------
