@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
-from study_evidence import Evidence, Place
+from study_evidence import Evidence, Place, shown
 from study_sentences import Reader
 
 from gpucoh.studies.intervals import LIKELY, interaction
@@ -27,7 +27,7 @@ def found(reader: Reader, pairs: pd.DataFrame) -> list[str]:
     pairs : DataFrame
         The table of pairs.
     """
-    parts = (_ideas, _general, _first, _machines, _cores, _tuning)
+    parts = (_ideas, _general, _first, _baseline, _machines, _cores, _tuning)
     return [line for part in parts for line in part(reader, pairs)]
 
 
@@ -91,6 +91,16 @@ def _first(reader: Reader, _: pd.DataFrame) -> list[str]:
                 continue
             lines.append(f"`{machine}`, {where}: {decided(ranked)}")
     return [f"The fastest protocol by machine and scale: {'; '.join(lines)}."] if lines else []
+
+
+def _baseline(reader: Reader, _: pd.DataFrame) -> list[str]:
+    """What the baseline's change since 0.3.0 does to all speedups."""
+    place = Place("lines")
+    if not reader.has(place):
+        return []
+    found = shown(reader.at(place).ratio("no-l1[fill=line]", reader.tables.settings.baseline))
+    text = "Since 0.3.0 the baseline moves sectors instead of lines, which alone makes it"
+    return [f"{text} {found} times as fast; speedups over it are not those of 0.3.0."]
 
 
 def _machines(reader: Reader, _: pd.DataFrame) -> list[str]:
