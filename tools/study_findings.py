@@ -81,16 +81,19 @@ def _general(_: Reader, pairs: pd.DataFrame) -> list[str]:
 
 
 def _first(reader: Reader, _: pd.DataFrame) -> list[str]:
-    """The fastest protocol of each machine."""
+    """On how many machines the fastest protocol is decided, and which it is."""
     means = reader.tables.speedup()
-    lines = []
-    for matrix, where in (("small", "small"), ("paper", "small"), ("tiny", "tiny")):
-        for machine, group in means[means["matrix"].eq(matrix)].groupby("machine"):
-            ranked = group.dropna(subset=["best"]).sort_values("best", ascending=False)
-            if len(ranked) < FEW or (matrix, machine) == ("paper", "fermi"):
-                continue
-            lines.append(f"`{machine}`, {where}: {decided(ranked)}")
-    return [f"The fastest protocol by machine and scale: {'; '.join(lines)}."] if lines else []
+    means = means[means["matrix"].isin(["small", "paper", "tiny", "tiny-h100"])]
+    means = means[~(means["matrix"].eq("paper") & means["machine"].eq("fermi"))]
+    found = {}
+    for (_matrix, machine, scale), group in means.groupby(["matrix", "machine", "scale"]):
+        ranked = group.dropna(subset=["best"]).sort_values("best", ascending=False)
+        if len(ranked) >= FEW:
+            found[f"`{machine}` at scale {scale}"] = ranked
+    sure = [name for name, ranked in found.items() if ranked["best"].iloc[0] >= LIKELY]
+    lines = [f"{name}: {decided(found[name])}" for name in found if name in sure or "fermi" in name]
+    text = f"The fastest protocol is decided on {len(sure)} of {len(found)} machines and scales."
+    return [f"{text} On {'; on '.join(lines)}."] if lines else []
 
 
 def _baseline(reader: Reader, _: pd.DataFrame) -> list[str]:
@@ -163,11 +166,12 @@ def _tuning(reader: Reader, _: pd.DataFrame) -> list[str]:
     if found.empty:
         return []
     up, down = found[found["low"] > 1], found[found["high"] < 1]
-    names = ", ".join(f"`{row.protocol}` {_ends(row, 'gain')}" for row in up.itertuples())
+    up = up.sort_values("gain", ascending=False)
+    names = ", ".join(f"`{row.protocol}` {_ends(row, 'gain')}" for row in up.head(2).itertuples())
     less = found[found["gain"] < found["hindsight"] - 0.005]
     lines = [
         f"Tuning helps {len(up)} of {len(found)} protocols on workloads that did not choose"
-        + (f": {names}." if len(up) else ".")
+        + (f", most {names}." if len(up) else ".")
     ]
     if len(down):
         names = ", ".join(f"`{row.protocol}` {_ends(row, 'gain')}" for row in down.itertuples())

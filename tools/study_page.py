@@ -34,13 +34,11 @@ FIGURES = ROOT / "docs/figures"
 LARGEST = 800_000  # bytes of the tree's store
 ENERGY = ("small", "pairs")  # matrices whose amounts of energy the tree's store has
 FIGURE_TEXTS = {
-    "study-pairs": "Cycles without an idea over cycles with it, `fermi`, scale small: mean, interval over workloads "
-    "(thick), smallest to largest workload (thin)",
-    "study-machines": "The same by machine: bold where the interval excludes 1",
-    "study-speedup": "Mean speedup over no L1 on `fermi`, scale small, with intervals over workloads",
-    "study-scaling": "Mean speedup over no L1 by number of cores, with intervals: 8 partitions (left), partitions in "
-    "proportion (right)",
-    "study-tuning": "What tuning gives on workloads that did not choose (dot, interval), and in hindsight (ring)",
+    "study-pairs": "Cycles without an idea over cycles with it: mean, interval (thick), smallest to largest workload (thin)",
+    "study-machines": "The same by machine; bold: the interval excludes 1",
+    "study-speedup": "Mean speedup over no L1 on `fermi`, scale small",
+    "study-scaling": "Mean speedup over no L1 by number of cores",
+    "study-tuning": "What tuning gives: on workloads that did not choose (dot, interval), and in hindsight (ring)",
 }
 
 BUSY = ("presets", "fixed", "grown", "bandwidth")  # matrices of the table of busiest parts
@@ -201,7 +199,7 @@ class Page:
     def figures(self) -> str:
         """The figures."""
         return "\n\n".join(
-            f"![{text}](figures/{name}.png)\n*{text}.*"
+            f"![{text.partition(':')[0]}](figures/{name}.png)\n*{text}.*"
             for name, text in FIGURE_TEXTS.items()
             if (FIGURES / f"{name}.png").exists()
         )
