@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import matplotlib as mpl
 import numpy as np
@@ -59,9 +60,9 @@ def machines(table: pd.DataFrame, places: Sequence[tuple[str, str, str]]) -> Fig
         limit = float(np.log2(MOST))
         axes.imshow(values, aspect="auto", cmap="PuOr_r", norm=TwoSlopeNorm(0.0, -limit, limit))
         axes.grid(visible=False)
-        axes.set_xticks(
-            range(len(places)), [title for *_, title in places], fontsize=6, rotation=40
-        )
+        titles = [title for *_, title in places]
+        turned: dict[str, Any] = {"rotation": 40, "ha": "right", "rotation_mode": "anchor"}
+        axes.set_xticks(range(len(places)), titles, fontsize=6, **turned)
         axes.set_yticks(range(len(ideas)), [": ".join(one) for one in ideas], fontsize=6)
         return figure
 

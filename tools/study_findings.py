@@ -93,7 +93,19 @@ def _first(reader: Reader, _: pd.DataFrame) -> list[str]:
     sure = [name for name, ranked in found.items() if ranked["best"].iloc[0] >= LIKELY]
     lines = [f"{name}: {decided(found[name])}" for name in found if name in sure or "fermi" in name]
     text = f"The fastest protocol is decided on {len(sure)} of {len(found)} machines and scales."
-    return [f"{text} On {'; on '.join(lines)}."] if lines else []
+    return [f"{text} On {'; on '.join(lines)}.", *_over_baseline(means)] if lines else []
+
+
+def _over_baseline(means: pd.DataFrame) -> list[str]:
+    """How many protocols are faster, and slower, than the baseline on fermi."""
+    parts = []
+    for scale, group in means[means["machine"].eq("fermi")].groupby("scale"):
+        known = group.dropna(subset=["best"])
+        up, down = int((known["low"] > 1).sum()), int((known["high"] < 1).sum())
+        parts.append(
+            f"at scale {scale} {up} of {len(known) - 1} protocols are faster and {down} slower"
+        )
+    return [f"Compared with no L1 on `fermi`, by their intervals, {', '.join(parts)}."]
 
 
 def _baseline(reader: Reader, _: pd.DataFrame) -> list[str]:

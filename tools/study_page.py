@@ -34,7 +34,7 @@ FIGURES = ROOT / "docs/figures"
 LARGEST = 800_000  # bytes of the tree's store
 ENERGY = ("small", "pairs")  # matrices whose amounts of energy the tree's store has
 FIGURE_TEXTS = {
-    "study-pairs": "Cycles without an idea over cycles with it: mean, interval (thick), smallest to largest workload (thin)",
+    "study-pairs": "Cycles without an idea over cycles with it: mean, interval (thick), extreme workloads (thin)",
     "study-machines": "The same by machine; bold: the interval excludes 1",
     "study-speedup": "Mean speedup over no L1 on `fermi`, scale small",
     "study-scaling": "Mean speedup over no L1 by number of cores",
