@@ -50,8 +50,8 @@ def _ideas(_: Reader, pairs: pd.DataFrame) -> list[str]:
         f"The largest effects: {named}."
     )
     medians = (
-        f"For {len(still)} of these {number} the median workload changes by less than 0.5%. {turns} to the other side "
-        "of 1 when a single workload is left out."
+        f"{number - len(still)} of these {number} move the median workload by 0.5% or more. {turns} to the other side "
+        "of 1 without a single workload."
     )
     return [
         *(first_line, medians),

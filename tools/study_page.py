@@ -35,7 +35,7 @@ LARGEST = 800_000  # bytes of the tree's store
 ENERGY = ("small", "pairs")  # matrices whose amounts of energy the tree's store has
 FIGURE_TEXTS = {
     "study-pairs": "Cycles without an idea over cycles with it: mean, interval (thick), extreme workloads (thin)",
-    "study-machines": "The same by machine; bold: the interval excludes 1",
+    "study-machines": "The same by machine: bold where the interval excludes 1",
     "study-speedup": "Mean speedup over no L1 on `fermi`, scale small",
     "study-scaling": "Mean speedup over no L1 by number of cores",
     "study-tuning": "What tuning gives: on workloads that did not choose (dot, interval), and in hindsight (ring)",

@@ -333,7 +333,7 @@ SENTENCES: Mapping[str, Sentence] = {
     "hardest": Sentence(SMALL, hardest),
     "winners": Sentence(TINY, winners),
     "private": Sentence(TINY, private),
-    "cores": Sentence(Place("cores"), by_cores, others=(Place("fixed"), Place("grown"))),
+    "cores": Sentence(Place("cores"), by_cores, others=(Place("grown"),)),
     "favoured": Sentence(Place("paper", "mesh15"), favoured),
     "coefficients": Sentence(SMALL, coefficients),
     "promised": Sentence(SMALL, promised),
