@@ -6,12 +6,15 @@ them. A reading's other values are the matrices that are `like` that one and dif
 
 from __future__ import annotations
 
+import dataclasses
 import tomllib
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 import pandas as pd
+from dies_amounts import with_invalidations
 from pages import ROOT
 
 from gpucoh.device.choices import split_options
@@ -20,6 +23,7 @@ from gpucoh.papers.agreement import agreement
 from gpucoh.papers.claims import Claim, Paper
 from gpucoh.papers.readings import Reading
 from gpucoh.papers.verdicts import words
+from gpucoh.studies.intervals import interval_of
 from gpucoh.studies.matrices import Description
 from gpucoh.studies.means import Mean, mean_ratio
 from gpucoh.studies.tabulation import Tables, with_joules
@@ -46,6 +50,14 @@ class Matrices:
         """Fields of the machine that a matrix sets, and parameters of workloads as ``WORKLOAD.PARAMETER``."""
         workloads = self.given[name].get("workload", {})
         return dict(self.given[name].get("set", {})) | flat(workloads)
+
+    def differing(self, name: str) -> str:
+        """What a matrix sets otherwise than the one that it is like: ``l2_kib=384``; empty if nothing."""
+        base = self.fields(self.base(name))
+        changed = {
+            field: value for field, value in self.fields(name).items() if base.get(field) != value
+        }
+        return ", ".join(f"{field}={value}" for field, value in changed.items())
 
     def alike(self, name: str) -> list[str]:
         """The matrices of the same base that run on the same machine: they differ in protocols and seeds."""
@@ -91,11 +103,11 @@ class Measured:
 
     def __init__(self, tables: Tables, described: Description) -> None:
         rows = tables.rows[tables.rows["good"]]
-        self.rows = with_joules(rows, tables.settings.energy)
+        self.rows = with_invalidations(with_joules(rows, tables.settings.energy))
         self.matrices = Matrices({str(one["name"]): one for one in described.matrices})
 
     def of(self, matrix: str, protocol: str) -> pd.DataFrame:
-        """The runs of a protocol in a matrix: with the options that the matrix gives it, if any, else as named.
+        """The runs of a protocol in a matrix: as named, else with the options that the matrix gives it.
 
         What a matrix lacks is taken from those alike, so that one that varies options of a protocol runs that alone.
         """
@@ -104,12 +116,15 @@ class Measured:
             matrix, protocol = self.matrices.without_near(matrix) or "", "mcm"
             if not matrix:
                 return rows.iloc[:0]
-        with_options = rows["protocol_id"].eq(protocol) & rows["protocol"].ne(protocol)
-        own = rows[with_options & rows["matrix"].eq(matrix)]
-        if own.empty:
-            alike = rows["matrix"].isin(self.matrices.alike(matrix))
-            own = rows[alike & (rows["protocol"] == protocol)]
-        return own.drop_duplicates(["workload", "seed"])
+        named, here = rows["protocol"].eq(protocol), rows["matrix"].eq(matrix)
+        for wanted in (
+            named & here,
+            rows["protocol_id"].eq(protocol) & here,
+            named & rows["matrix"].isin(self.matrices.alike(matrix)),
+        ):
+            if wanted.any():
+                break
+        return rows[wanted].drop_duplicates(["workload", "seed"])
 
     def ratio(
         self,
@@ -119,27 +134,56 @@ class Measured:
         amount: str,
         workloads: Sequence[str],
         seeds: Collection[int] | None = None,
+        *,
+        against: str = "",
     ) -> Mean:
-        """The mean of an amount over that of a baseline, of ``cycles`` the speedup; with all seeds or some."""
-        above, below = self.of(matrix, subject), self.of(matrix, baseline)
+        """The mean of an amount over that of a baseline, of ``cycles`` the speedup; with all seeds or some.
+
+        The baseline is of the same matrix, or of another one, ``against``. Without a baseline: the amount itself.
+        """
+        above = _with(self.of(matrix, subject), amount)
+        below = _with(self.of(against or matrix, baseline), amount) if baseline else above
+        if not baseline:
+            below = above.assign(**{amount: 1.0})
         if seeds is not None:
             above = above[above["seed"].isin(seeds)]
         if amount == "cycles":
             above, below = below, above
-        if amount not in self.rows:
-            above = above.iloc[:0].assign(**{amount: 0.0})
-            below = below.iloc[:0].assign(**{amount: 0.0})
         return mean_ratio(above, below, amount, workloads)
+
+
+def _with(rows: pd.DataFrame, amount: str) -> pd.DataFrame:
+    """Rows of a store that has an amount; none of one that lacks it."""
+    return rows if amount in rows else rows.iloc[:0].assign(**{amount: 0.0})
+
+
+def most(mean: Mean) -> Mean:
+    """The value that more than half of the workloads do not exceed, in place of their mean."""
+
+    def middle(values: Sequence[float]) -> float:
+        return sorted(values)[len(values) // 2]
+
+    values = list(mean.by_workload.values())
+    if not values:
+        return mean
+    low, high = np.nan, np.nan
+    if len(values) > 1:
+        low, high = interval_of(len(values), lambda drawn: middle([values[one] for one in drawn]))
+    return dataclasses.replace(mean, value=middle(values), low=low, high=high)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Source:
-    """A paper's claims and readings, and the matrix that measures each claim."""
+    """A paper's claims and readings, and the matrix that measures each claim.
+
+    ``others`` has claims of other matrices than the paper's, ``against`` those whose baseline is of another one.
+    """
 
     paper: Paper
     readings: tuple[Reading, ...]
     matrix: str
     others: Mapping[str, str]
+    against: Mapping[str, str]
 
     def matrix_of(self, claim: Claim) -> str:
         """The matrix that measures a claim."""
@@ -159,6 +203,7 @@ def load(name: str) -> Source:
         readings=tuple(Reading(**item) for item in data.get("reading", ())),
         matrix=data["matrix"],
         others={item["id"]: item["matrix"] for item in data["claim"] if "matrix" in item},
+        against={item["id"]: item["against"] for item in data["claim"] if "against" in item},
     )
 
 
@@ -212,18 +257,29 @@ def verdict(measured: Measured, source: Source, claim: Claim) -> Verdict | None:
     """A claim's value and range; None if the store has no run of it."""
 
     def mean(matrix: str, seeds: Collection[int] | None = None) -> Mean:
-        amount = source.amount(claim)
-        return measured.ratio(matrix, claim.subject, claim.baseline, amount, claim.workloads, seeds)
+        found = measured.ratio(
+            matrix,
+            claim.subject,
+            claim.baseline,
+            source.amount(claim),
+            claim.workloads,
+            seeds,
+            against=against,
+        )
+        return most(found) if claim.mean == "most" else found
 
-    matrix = source.matrix_of(claim)
+    matrix, against = source.matrix_of(claim), source.against.get(claim.id, "")
     own = mean(matrix)
     if not own.by_workload:
         return None
-    # A claim that names options is about them: a reading of the same protocol's options does not touch it.
+    # A claim that names options is about them: a reading of the same protocol's options does not touch it. One of two
+    # machines has no other reading: that would need runs of both.
     others = [
         one
         for one in universes(source, matrix, measured.matrices)
-        if touches(one.reading, claim) and not (one.reading.options and "[" in claim.subject)
+        if touches(one.reading, claim)
+        and not (one.reading.options and "[" in claim.subject)
+        and not against
     ]
     seeds = measured.matrices.common_seeds([matrix, *(one.matrix for one in others)])
     means = {IN_USE: mean(matrix, seeds)} | {one.text: mean(one.matrix, seeds) for one in others}
@@ -237,13 +293,11 @@ def verdict(measured: Measured, source: Source, claim: Claim) -> Verdict | None:
     return Verdict(claim=claim, mean=own, under=under)
 
 
-def cells(source: Source, claim: Claim, found: Verdict | None) -> tuple[str, ...]:
+def cells(
+    source: Source, claim: Claim, found: Verdict | None, matrices: Matrices
+) -> tuple[str, ...]:
     """A claim's row: id, what is compared, the paper's value, ours, over workloads, over readings, agreement."""
-    what = "speedup" if claim.measure == "speedup" else claim.measure
-    workloads = claim.group or ", ".join(f"`{one}`" for one in claim.workloads)
-    of = f"{what}: `{claim.subject}` / `{claim.baseline}`, {workloads}"
-    said = f"{claim.value:g}" if claim.value is not None else str(claim.direction)
-    head = (claim.id, of, f"{said}: {claim.where}" + (f" ({claim.note})" if claim.note else ""))
+    head = (claim.id, compared(source, claim, matrices), said(claim))
     if found is None:
         return (*head, *["-"] * 4)
     agrees = {name: words(agreement(claim, value)) for name, value in found.under.items()}
@@ -260,6 +314,30 @@ def cells(source: Source, claim: Claim, found: Verdict | None) -> tuple[str, ...
         f"{found.under[low]:.2f} ({low}) to {found.under[high]:.2f} ({high})" if several else "-",
         " / ".join((agrees[low], here, agrees[high])) if several else here,
     )
+
+
+def compared(source: Source, claim: Claim, matrices: Matrices) -> str:
+    """What a claim compares, with the fields of the machine that it changes: ``speedup: `hmg` / `mcm`, all``."""
+
+    def at(matrix: str) -> str:
+        fields = matrices.differing(matrix) if matrix in matrices.given else ""
+        return f" at `{fields}`" if fields else ""
+
+    matrix, against = source.matrix_of(claim), source.against.get(claim.id, "")
+    text = f"`{claim.subject}`"
+    if claim.baseline:
+        text += f"{at(matrix) if against else ''} / `{claim.baseline}`{at(against)}"
+    workloads = claim.group or ", ".join(f"`{one}`" for one in claim.workloads)
+    most_of = "most of " if claim.mean == "most" else ""
+    rest = "" if against else at(matrix)
+    return f"{words(claim.measure)}: {text}, {most_of}{workloads}{rest}"
+
+
+def said(claim: Claim) -> str:
+    """What a paper says, where, and what it is read as."""
+    number = "" if claim.value is None else f"{claim.value:g}"
+    value = f"{words(claim.direction or '')} {number}".strip()
+    return f"{value}: {claim.where}" + (f" ({claim.note})" if claim.note else "")
 
 
 def interval_text(mean: Mean) -> str:

@@ -32,7 +32,12 @@ FILE = ROOT / "studies/dies.toml"
 KEPT = ROOT / "studies/dies-tables.parquet"
 FIGURE = ROOT / "docs/figures/dies.png"
 PAPERS = ("hmg", "cpelide", "lrm")
-MORE = ("links_", "l2_self_invalidations", "cpu_s")  # columns beside those of docs/study.md
+MORE = (
+    "links_",
+    "l2_self_invalidations",
+    "counters_L2_inv",
+    "cpu_s",
+)  # columns beside those of docs/study.md
 COUNTED = ("messages", "bytes", "waiting_cycles")  # of links, in the order of the table
 ALL = "all"
 EQUAL = 0.02  # from 1: as far as HMG's paper and LRM-GPU's call equal
@@ -160,7 +165,7 @@ class Page:
         source = load(name)
         head = ("claim", "of", "paper", "here", "over workloads", "over readings", "agrees")
         rows = [
-            cells(source, claim, verdict(self.measured, source, claim))
+            cells(source, claim, verdict(self.measured, source, claim), self.measured.matrices)
             for claim in source.paper.claims
         ]
         return table(head, rows)
