@@ -6,7 +6,6 @@ them. A reading's other values are the matrices that are `like` that one and dif
 
 from __future__ import annotations
 
-import dataclasses
 import tomllib
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -136,47 +135,68 @@ class Measured:
         seeds: Collection[int] | None = None,
         *,
         against: str = "",
+        than: str = "",
     ) -> Mean:
         """The mean of an amount over that of a baseline, of ``cycles`` the speedup; with all seeds or some.
 
-        The baseline is of the same matrix, or of another one, ``against``. Without a baseline: the amount itself.
+        ``against``: the baseline is of another matrix; ``than``: the ratio is over the same ratio in another matrix.
         """
-        above = _with(self.of(matrix, subject), amount)
-        below = _with(self.of(against or matrix, baseline), amount) if baseline else above
-        if not baseline:
-            below = above.assign(**{amount: 1.0})
-        if seeds is not None:
-            above = above[above["seed"].isin(seeds)]
-        if amount == "cycles":
-            above, below = below, above
+        above = self._amounts(matrix, subject, amount, seeds)
+        below = self._amounts(against or matrix, baseline, amount)
+        if than:
+            one, other = (self._amounts(than, name, amount) for name in (subject, baseline))
+            above, below = _over(above, below, amount), _over(one, other, amount)
         return mean_ratio(above, below, amount, workloads)
 
+    def most(
+        self,
+        matrix: str,
+        subject: str,
+        amount: str,
+        workloads: Sequence[str],
+        seeds: Collection[int] | None = None,
+    ) -> Mean:
+        """The amount that more than half of the workloads do not exceed, of means over seeds; of one its own."""
+        rows = self._amounts(matrix, subject, amount, seeds)
+        means = rows.groupby("workload")[amount].mean().dropna()
+        by = {name: float(means[name]) for name in workloads if name in means}
+        values, low, high = list(by.values()), np.nan, np.nan
+        if len(values) > 1:
+            drawn_middle = lambda drawn: _middle([values[one] for one in drawn])  # noqa: E731
+            low, high = interval_of(len(values), drawn_middle)
+        missing = tuple(name for name in workloads if name not in by)
+        value = _middle(values) if values else np.nan
+        return Mean(value=value, low=low, high=high, by_workload=by, missing=missing)
 
-def _with(rows: pd.DataFrame, amount: str) -> pd.DataFrame:
-    """Rows of a store that has an amount; none of one that lacks it."""
-    return rows if amount in rows else rows.iloc[:0].assign(**{amount: 0.0})
+    def _amounts(
+        self, matrix: str, protocol: str, amount: str, seeds: Collection[int] | None = None
+    ) -> pd.DataFrame:
+        """An amount of each run, in place of cycles what is done in one; no run of a store that lacks the amount."""
+        rows = self.of(matrix, protocol)
+        if amount not in rows:
+            rows = rows.iloc[:0].assign(**{amount: 0.0})
+        if seeds is not None:
+            rows = rows[rows["seed"].isin(seeds)]
+        found = rows[["workload", "seed", amount]].astype({amount: float})
+        return found.assign(cycles=1 / found["cycles"]) if amount == "cycles" else found
 
 
-def most(mean: Mean) -> Mean:
-    """The value that more than half of the workloads do not exceed, in place of their mean."""
+def _over(above: pd.DataFrame, below: pd.DataFrame, amount: str) -> pd.DataFrame:
+    """The ratio of two amounts, for each workload and seed that both have."""
+    both = above.merge(below, on=["workload", "seed"], suffixes=("", "_below"))
+    return both.assign(**{amount: both[amount] / both[f"{amount}_below"]})[list(above)]
 
-    def middle(values: Sequence[float]) -> float:
-        return sorted(values)[len(values) // 2]
 
-    values = list(mean.by_workload.values())
-    if not values:
-        return mean
-    low, high = np.nan, np.nan
-    if len(values) > 1:
-        low, high = interval_of(len(values), lambda drawn: middle([values[one] for one in drawn]))
-    return dataclasses.replace(mean, value=middle(values), low=low, high=high)
+def _middle(values: Sequence[float]) -> float:
+    return sorted(values)[len(values) // 2]
 
 
 @dataclass(frozen=True, kw_only=True)
 class Source:
     """A paper's claims and readings, and the matrix that measures each claim.
 
-    ``others`` has claims of other matrices than the paper's, ``against`` those whose baseline is of another one.
+    ``others`` has claims of other matrices than the paper's, ``against`` those whose baseline is of another one, and
+    ``than`` those whose ratio is compared with the same ratio in another one.
     """
 
     paper: Paper
@@ -184,6 +204,7 @@ class Source:
     matrix: str
     others: Mapping[str, str]
     against: Mapping[str, str]
+    than: Mapping[str, str]
 
     def matrix_of(self, claim: Claim) -> str:
         """The matrix that measures a claim."""
@@ -198,12 +219,17 @@ def load(name: str) -> Source:
     """The claims and readings of `studies/dies/NAME.toml`."""
     text = (FOLDER / f"{name}.toml").read_text(encoding="utf-8")
     data = tomllib.loads(text)
+
+    def given(field: str) -> dict[str, str]:
+        return {item["id"]: item[field] for item in data["claim"] if field in item}
+
     return Source(
         paper=claims.read(text),
         readings=tuple(Reading(**item) for item in data.get("reading", ())),
         matrix=data["matrix"],
-        others={item["id"]: item["matrix"] for item in data["claim"] if "matrix" in item},
-        against={item["id"]: item["against"] for item in data["claim"] if "against" in item},
+        others=given("matrix"),
+        against=given("against"),
+        than=given("than"),
     )
 
 
@@ -257,18 +283,16 @@ def verdict(measured: Measured, source: Source, claim: Claim) -> Verdict | None:
     """A claim's value and range; None if the store has no run of it."""
 
     def mean(matrix: str, seeds: Collection[int] | None = None) -> Mean:
-        found = measured.ratio(
-            matrix,
-            claim.subject,
-            claim.baseline,
-            source.amount(claim),
-            claim.workloads,
-            seeds,
-            against=against,
+        amount, workloads = source.amount(claim), claim.workloads
+        if not claim.baseline:
+            return measured.most(matrix, claim.subject, amount, workloads, seeds)
+        two = {"against": against, "than": than}
+        return measured.ratio(
+            matrix, claim.subject, claim.baseline, amount, workloads, seeds, **two
         )
-        return most(found) if claim.mean == "most" else found
 
-    matrix, against = source.matrix_of(claim), source.against.get(claim.id, "")
+    matrix = source.matrix_of(claim)
+    against, than = (named.get(claim.id, "") for named in (source.against, source.than))
     own = mean(matrix)
     if not own.by_workload:
         return None
@@ -279,7 +303,7 @@ def verdict(measured: Measured, source: Source, claim: Claim) -> Verdict | None:
         for one in universes(source, matrix, measured.matrices)
         if touches(one.reading, claim)
         and not (one.reading.options and "[" in claim.subject)
-        and not against
+        and not (against or than)
     ]
     seeds = measured.matrices.common_seeds([matrix, *(one.matrix for one in others)])
     means = {IN_USE: mean(matrix, seeds)} | {one.text: mean(one.matrix, seeds) for one in others}
@@ -323,14 +347,15 @@ def compared(source: Source, claim: Claim, matrices: Matrices) -> str:
         fields = matrices.differing(matrix) if matrix in matrices.given else ""
         return f" at `{fields}`" if fields else ""
 
-    matrix, against = source.matrix_of(claim), source.against.get(claim.id, "")
-    text = f"`{claim.subject}`"
-    if claim.baseline:
-        text += f"{at(matrix) if against else ''} / `{claim.baseline}`{at(against)}"
+    here = at(source.matrix_of(claim))
+    against, than = (at(named.get(claim.id, "")) for named in (source.against, source.than))
     workloads = claim.group or ", ".join(f"`{one}`" for one in claim.workloads)
-    most_of = "most of " if claim.mean == "most" else ""
-    rest = "" if against else at(matrix)
-    return f"{words(claim.measure)}: {text}, {most_of}{workloads}{rest}"
+    parts = [f"`{claim.subject}`"]
+    if claim.baseline:
+        parts += [f"{here if against else ''} / `{claim.baseline}`{against}"]
+    parts += [", most of " if claim.mean == "most" else ", ", workloads, "" if against else here]
+    parts += [f", over that{than or ' as in use'}"] if claim.id in source.than else []
+    return f"{words(claim.measure)}: {''.join(parts)}"
 
 
 def said(claim: Claim) -> str:

@@ -137,7 +137,7 @@ def test_a_matrix_runs_for_a_claim_or_a_reading(described, tools, sources):
     used = {matrices.without_near(name) for name in matrices.given} - {None}
     for source in sources.values():
         used |= {source.matrix_of(claim) for claim in source.paper.claims}
-        used |= set(source.against.values())
+        used |= {*source.against.values(), *source.than.values()}
         used |= {one.matrix for one in tools.universes(source, source.matrix, matrices)}
         named = [text for one in source.paper.claims for text in (one.subject, one.baseline)]
         used |= {
@@ -188,23 +188,38 @@ def test_what_a_reading_leaves_alone_is_taken_from_the_matrix_that_it_is_like(me
     )  # another machine: nothing of the package's runs counts
 
 
-def test_a_claim_about_two_machines_takes_its_baseline_from_the_other_matrix(
-    tools, measured, sources
-):
-    source = sources["hmg"]
-    claims = {claim.id: claim for claim in source.paper.claims}
-    measured = measured(
-        row("hmg", "hmg", 30),
-        row("hmg", "mcm", 20),
-        row("hmg-l2", "hmg[directory_entries=768]", 20),
+@pytest.fixture
+def two_machines(measured):
+    """HMG gains 1.5 by the larger L2, MCM 1.2."""
+    return measured(
+        row("hmg", "hmg", 20),
+        row("hmg", "mcm", 30),
+        row("hmg-l2", "hmg[directory_entries=768]", 30),
+        row("hmg-l2", "mcm", 36),
         row("hmg-noc", "hmg", 1),
     )
-    found = tools.verdict(measured, source, claims["hmg-09-hmg"])
-    assert found.mean.by_workload == {"bfs": pytest.approx(1.5)}
-    assert list(found.under) == [tools.IN_USE]  # one of two machines has no other reading
-    text = tools.compared(source, claims["hmg-09-hmg"], measured.matrices)
-    assert text == "speedup: `hmg` at `l2_kib=384` / `hmg`, all"
-    assert tools.verdict(measured, source, claims["hmg-09-mcm"]) is None  # no run of one of the two
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "text"),
+    [
+        ("hmg-09", 1.5, "speedup: `hmg` / `hmg` at `l2_kib=24`, all"),
+        ("hmg-09-mcm", 1.25, "speedup: `hmg` / `mcm`, all, over that at `l2_kib=24`"),
+        ("hmg-09-sw-hier", None, "speedup: `hmg` / `sw-hier`, all, over that at `l2_kib=24`"),
+    ],
+)
+def test_a_claim_about_two_machines_is_measured_on_both(
+    tools, two_machines, sources, name, value, text
+):
+    source = sources["hmg"]
+    claim = next(one for one in source.paper.claims if one.id == name)
+    found = tools.verdict(two_machines, source, claim)
+    if value is None:  # no run of one of the two
+        assert found is None
+    else:
+        assert found.mean.by_workload == {"bfs": pytest.approx(value)}
+        assert list(found.under) == [tools.IN_USE]  # one of two machines has no other reading
+    assert tools.compared(source, claim, two_machines.matrices) == text
 
 
 def test_what_a_matrix_names_comes_before_the_same_protocol_with_options(measured):
@@ -213,14 +228,21 @@ def test_what_a_matrix_names_comes_before_the_same_protocol_with_options(measure
     assert list(measured.of("lrm", "lrm[sync_entries=64]")["cycles"]) == [20]
 
 
-def test_most_of_the_workloads_do_not_exceed_the_value_of_a_claim_about_most(tools):
-    page = importlib.import_module("dies_page")
-    by = dict(zip("abcde", (1.0, 9.0, 3.0, 2.0, 8.0), strict=True))
-    found = tools.most(page.Mean(value=4.0, low=3.0, high=5.0, by_workload=by))
-    assert found.value == 3
-    assert 1 <= found.low <= found.value <= found.high <= 9
-    alone = tools.most(page.Mean(value=4.0, low=np.nan, high=np.nan, by_workload={"a": 4.0}))
-    assert alone.value == 4
+def test_most_of_the_workloads_do_not_exceed_the_value_of_a_claim_about_most(measured):
+    def one(name, sharers, seed=0):
+        return row("hmg", "hmg", 1, seed) | {"workload": name, "sharers": sharers}
+
+    stored = measured(
+        *(one(name, at) for name, at in zip("abcde", (0, 9, 4, 2, 8), strict=True)),
+        one("c", 2, seed=1),
+        one("f", np.nan),
+    )
+    found = stored.most("hmg", "hmg", "sharers", "abcdef")
+    assert found.by_workload == {"a": 0, "b": 9, "c": 3, "d": 2, "e": 8}
+    assert (found.value, found.missing) == (3, ("f",))
+    assert 0 <= found.low <= found.value <= found.high <= 9
+    alone = stored.most("hmg", "hmg", "sharers", "b", seeds={0})
+    assert alone.value == 9
     assert np.isnan(alone.low)
 
 
