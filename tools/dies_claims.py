@@ -7,7 +7,7 @@ them. A reading's other values are the matrices that are `like` that one and dif
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -81,15 +81,27 @@ class Matrices:
 
     def of_options(self, base: str, options: Mapping[str, Any]) -> str | None:
         """The matrix like another in which some protocol has these options."""
-        wanted = {name: str(value) for name, value in options.items()}
+        wanted = {name: str(value) for name, value in options.items()}.items()
         for name in self._others(base):
-            given = [split_options(text)[1] for text in self.given[name]["protocols"]]
-            if self.fields(name) == self.fields(base) and wanted in given:
+            given = (split_options(text)[1].items() for text in self.given[name]["protocols"])
+            if self.fields(name) == self.fields(base) and any(wanted <= one for one in given):
                 return name
         return None
 
+    def varies(self, name: str, protocol: str, options: Iterable[str]) -> bool:
+        """Whether a matrix runs a protocol as named but for other options, which it gives values."""
+        own = split_options(protocol)[1]
+        given = (text for text in self.given[name]["protocols"] if is_variant(text, protocol))
+        return any(set(options) == split_options(text)[1].keys() - own for text in given)
+
     def _others(self, base: str) -> list[str]:
         return [name for name in self.given if name != base and self.base(name) == base]
+
+
+def is_variant(text: str, protocol: str) -> bool:
+    """Whether a protocol is another one with one option more: that of a reading."""
+    (one, more), (other, options) = split_options(text), split_options(protocol)
+    return one == other and len(more) == len(options) + 1 and options.items() <= more.items()
 
 
 def flat(given: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
@@ -106,7 +118,7 @@ class Measured:
         self.matrices = Matrices({str(one["name"]): one for one in described.matrices})
 
     def of(self, matrix: str, protocol: str) -> pd.DataFrame:
-        """The runs of a protocol in a matrix: as named, else with the options that the matrix gives it.
+        """The runs of a protocol in a matrix: as named, else with an option that the matrix gives it.
 
         What a matrix lacks is taken from those alike, so that one that varies options of a protocol runs that alone.
         """
@@ -116,9 +128,10 @@ class Measured:
             if not matrix:
                 return rows.iloc[:0]
         named, here = rows["protocol"].eq(protocol), rows["matrix"].eq(matrix)
+        variants = [one for one in rows["protocol"][here].unique() if is_variant(one, protocol)]
         for wanted in (
             named & here,
-            rows["protocol_id"].eq(protocol) & here,
+            rows["protocol"].isin(variants) & here,
             named & rows["matrix"].isin(self.matrices.alike(matrix)),
         ):
             if wanted.any():
@@ -273,9 +286,16 @@ class Verdict:
         )
 
 
-def touches(reading: Reading, claim: Claim) -> bool:
-    """Whether a reading changes a claim's protocols, workloads or machine."""
-    named = {split_options(text)[0] for text in (claim.subject, claim.baseline)}
+def touches(reading: Reading, claim: Claim, matrices: Matrices, matrix: str) -> bool:
+    """Whether a reading, which a matrix runs, changes a claim's protocols, workloads or machine.
+
+    A claim that names an option is about it: only runs with that option and the reading's are of both.
+    """
+    both = (claim.subject, claim.baseline)
+    with_options = [text for text in both if "[" in text]
+    if reading.options and with_options:
+        return all(matrices.varies(matrix, text, reading.options) for text in with_options)
+    named = {split_options(text)[0] for text in both}
     return bool({"all", *named, *claim.workloads} & set(reading.touches))
 
 
@@ -296,14 +316,11 @@ def verdict(measured: Measured, source: Source, claim: Claim) -> Verdict | None:
     own = mean(matrix)
     if not own.by_workload:
         return None
-    # A claim that names options is about them: a reading of the same protocol's options does not touch it. One of two
-    # machines has no other reading: that would need runs of both.
+    # A claim of two machines has no other reading: that would need runs of both.
     others = [
         one
         for one in universes(source, matrix, measured.matrices)
-        if touches(one.reading, claim)
-        and not (one.reading.options and "[" in claim.subject)
-        and not (against or than)
+        if touches(one.reading, claim, measured.matrices, one.matrix) and not (against or than)
     ]
     seeds = measured.matrices.common_seeds([matrix, *(one.matrix for one in others)])
     means = {IN_USE: mean(matrix, seeds)} | {one.text: mean(one.matrix, seeds) for one in others}
