@@ -20,7 +20,7 @@ enum { MERGE_UNIT, MERGE_CYCLES, MERGE_LIST, MERGE_ENTRIES, MERGE_NUM_OPTIONS };
 /* clang-format off */
 #define MERGE_MESSAGES(X, P)                                                                                            \
     MCM_MESSAGES(X, P)                                                                                                  \
-    X(P, MERGED_DATA,   ATO, 4,  8, 4, false, "the old values of a combined atomic's words")                            \
+    X(P, MERGED_DATA,   ATO, 4, 12, 4, false, "the old values of a combined atomic's words")                            \
     X(P, MERGED,        ATO, 3, 12, 4, false, "a combined atomic, with an operand for each word")                       \
     X(P, MERGED_CAS,    ATO, 3, 12, 8, false, "combined compare-and-swaps, with two operands for each word")
 /* clang-format on */
