@@ -20,7 +20,7 @@ static const gpc_watched_t watched = {.promise = GPC_PROMISE_ACQUIRED,
 #define LRM_PROTOCOL                                                                                                   \
     .id = "lrm", .name = "LRM", .paper = "LRM-GPU, HPCA 2026", .family = "coherence of dies",                          \
     .text = "mcm whose acquires drop near lines only where their variable comes from another die",                     \
-    .model = {[GPC_RULE_RC] = "RCc"}, .standard_rule = GPC_RULE_RC, .networks = MCM_NETWORKS,                          \
+    .model = {[GPC_RULE_RC] = "RCc"}, .standard_rule = GPC_RULE_RC,                          \
     .order = {.before = lrm_before,                                                                                    \
               .acquire = lrm_acquire,                                                                                  \
               .barrier = mcm_barrier,                                                                                  \
@@ -32,9 +32,8 @@ static const gpc_watched_t watched = {.promise = GPC_PROMISE_ACQUIRED,
 
 static const gpc_protocol_t merging = {
     LRM_PROTOCOL,
+    MERGE_PROTOCOL,
     .controllers = {&lrm_l1, &merge_lrm_l2},
-    GPC_MESSAGES_OF(MERGE),
-    .message = merge_message_described,
 };
 
 const gpc_protocol_t gpc_protocol_lrm = {

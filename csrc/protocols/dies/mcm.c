@@ -18,7 +18,7 @@ static const gpc_watched_t watched = {.promise = GPC_PROMISE_ACQUIRED,
 #define MCM_PROTOCOL                                                                                                   \
     .id = "mcm", .name = "MCM", .paper = "Ren et al., HPCA 2020", .family = "coherence of dies",                       \
     .text = "write-through L1s; a die's L2 keeps other dies' lines; acquires drop both",                               \
-    .model = {[GPC_RULE_RC] = "RCc"}, .standard_rule = GPC_RULE_RC, .networks = MCM_NETWORKS,                          \
+    .model = {[GPC_RULE_RC] = "RCc"}, .standard_rule = GPC_RULE_RC,                          \
     .order = {.before = mcm_before,                                                                                    \
               .acquire = mcm_acquire,                                                                                  \
               .barrier = mcm_barrier,                                                                                  \
@@ -30,15 +30,15 @@ static const gpc_watched_t watched = {.promise = GPC_PROMISE_ACQUIRED,
 
 static const gpc_protocol_t merging = {
     MCM_PROTOCOL,
+    MERGE_PROTOCOL,
     .controllers = {&mcm_l1, &merge_mcm_l2},
-    GPC_MESSAGES_OF(MERGE),
-    .message = merge_message_described,
 };
 
 const gpc_protocol_t gpc_protocol_mcm = {
     MCM_PROTOCOL,
     .controllers = {&mcm_l1, &mcm_l2},
     GPC_MESSAGES_OF(MCM),
+    .networks = MCM_NETWORKS,
     .options = {MERGE_OPTIONS},
     .instead = {.option = MERGE_UNIT, .value = MERGE_ON, .by = &merging},
 };

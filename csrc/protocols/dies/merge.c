@@ -343,7 +343,7 @@ GPC_ACTION(act_answer_each, "send each atomic's old values to its core")
     gpc_list_t *joined = &merge_message(x->msg)->joined;
     gpc_index_t i;
     while ((i = gpc_list_pop(joined, x->unit->messages)) != GPC_NONE) {
-        gpc_msg_t *msg = gpc_new_answer(x, i, MCM_ATOMIC_DATA);
+        gpc_msg_t *msg = gpc_new_answer(x, i, MERGE_OLD_VALUES);
         merge_message(msg)->drops = merge_message(gpc_msg_at(x->unit->messages, i))->drops;
         int status = gpc_send(x, msg);
         gpc_free_message(x->unit, i);

@@ -22,7 +22,8 @@ enum { MERGE_UNIT, MERGE_CYCLES, MERGE_LIST, MERGE_ENTRIES, MERGE_NUM_OPTIONS };
     MCM_MESSAGES(X, P)                                                                                                  \
     X(P, MERGED_DATA,   ATO, 4, 12, 4, false, "the old values of a combined atomic's words")                            \
     X(P, MERGED,        ATO, 3, 12, 4, false, "a combined atomic, with an operand for each word")                       \
-    X(P, MERGED_CAS,    ATO, 3, 12, 8, false, "combined compare-and-swaps, with two operands for each word")
+    X(P, MERGED_CAS,    ATO, 3, 12, 8, false, "combined compare-and-swaps, with two operands for each word")            \
+    X(P, OLD_VALUES,    ATO, 5, 12, 0, false, "old values of one of the atomics, from the near L2")
 /* clang-format on */
 GPC_MESSAGES(MERGE, MERGE_MESSAGES)
 
@@ -30,6 +31,12 @@ GPC_MESSAGES(MERGE, MERGE_MESSAGES)
     FIELD(PLAIN, uint8_t, drops)       /* as of LRM; also of an atomic that has been performed */                      \
     FIELD(REQUEST, gpc_list_t, joined) /* MERGED, MERGED_CAS, MERGED_DATA: the atomics that it stands for */
 GPC_METADATA(merge, message, MERGE_MESSAGE)
+
+/* Of a protocol that runs with merge=on. The unit is in the network: its answers do not take the bank's pipeline. */
+#define MERGE_PROTOCOL                                                                                                 \
+    GPC_MESSAGES_OF(MERGE), .message = merge_message_described,                                                        \
+    .networks = {MCM_FIVE_NETWORKS, {.name = "merged"}},                                                               \
+    .prompt = {.messages = GPC_MESSAGE_BIT(MERGE_OLD_VALUES), .option = MERGE_UNIT, .value = MERGE_ON}
 
 #define MERGE_ENTRY(FIELD)                                                                                             \
     FIELD(REQUEST, gpc_list_t, joined) /* in order of arrival, which is that of their effects */                       \
