@@ -20,7 +20,7 @@ static const gpc_watched_t watched = {.promise = GPC_PROMISE_ACQUIRED,
 #define LRM_PROTOCOL                                                                                                   \
     .id = "lrm", .name = "LRM", .paper = "LRM-GPU, HPCA 2026", .family = "coherence of dies",                          \
     .text = "mcm whose acquires drop near lines only where their variable comes from another die",                     \
-    .model = {[GPC_RULE_RC] = "RCc"}, .standard_rule = GPC_RULE_RC,                          \
+    .model = {[GPC_RULE_RC] = "RCc"}, .standard_rule = GPC_RULE_RC,                                                    \
     .order = {.before = lrm_before,                                                                                    \
               .acquire = lrm_acquire,                                                                                  \
               .barrier = mcm_barrier,                                                                                  \
@@ -36,8 +36,14 @@ static const gpc_protocol_t merging = {
     .controllers = {&lrm_l1, &merge_lrm_l2},
 };
 
+/* clang-format off */
 const gpc_protocol_t gpc_protocol_lrm = {
-    LRM_PROTOCOL,           .controllers = {&lrm_l1, &lrm_l2},
-    GPC_MESSAGES_OF(MCM),   .message = lrm_message_described,
-    .options = LRM_OPTIONS, .instead = {.option = MERGE_UNIT, .value = MERGE_ON, .by = &merging},
+    LRM_PROTOCOL,
+    .controllers = {&lrm_l1, &lrm_l2},
+    GPC_MESSAGES_OF(MCM),
+    .message = lrm_message_described,
+    .networks = MCM_NETWORKS,
+    .options = LRM_OPTIONS,
+    .instead = {.option = MERGE_UNIT, .value = MERGE_ON, .by = &merging},
 };
+/* clang-format on */

@@ -18,7 +18,7 @@ static const gpc_watched_t watched = {.promise = GPC_PROMISE_ACQUIRED,
 #define MCM_PROTOCOL                                                                                                   \
     .id = "mcm", .name = "MCM", .paper = "Ren et al., HPCA 2020", .family = "coherence of dies",                       \
     .text = "write-through L1s; a die's L2 keeps other dies' lines; acquires drop both",                               \
-    .model = {[GPC_RULE_RC] = "RCc"}, .standard_rule = GPC_RULE_RC,                          \
+    .model = {[GPC_RULE_RC] = "RCc"}, .standard_rule = GPC_RULE_RC,                                                    \
     .order = {.before = mcm_before,                                                                                    \
               .acquire = mcm_acquire,                                                                                  \
               .barrier = mcm_barrier,                                                                                  \

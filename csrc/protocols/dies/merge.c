@@ -18,24 +18,19 @@ GPC_SAME_NUMBER(MERGE_MERGED_DATA, MCM_END);
 GPC_SAME_PLACE(merge_message_t, lrm_message_t, drops);
 
 enum { DATA_BYTES = 32 }; /* of an entry: its operands */
+static const gpc_list_t nothing = {GPC_NONE, GPC_NONE, 0};
 
 /* LRM has a directory before the unit. */
-static bool
-has_directory(const gpc_controller_t *unit)
-{
-    return unit->type->parts[1].name != NULL;
-}
-
 static uint8_t
 part_of(const gpc_controller_t *unit)
 {
-    return has_directory(unit) ? 1 : 0;
+    return unit->type->parts[1].name != NULL;
 }
 
 static void
 count(const gpc_step_t *x, uint32_t counter)
 {
-    gpc_count_own(x, (has_directory(x->unit) ? LRM_COUNT_END : 0) + counter);
+    gpc_count_own(x, part_of(x->unit) * LRM_COUNT_END + counter);
 }
 
 static gpc_msg_t *
@@ -62,13 +57,10 @@ typedef struct {
     uint32_t operand[GPC_MAX_LINE_WORDS], replacement[GPC_MAX_LINE_WORDS];
 } combined_t;
 
-static bool
-is_mergeable(const gpc_lane_list_t *lanes)
-{
-    uint32_t operations = 1u << GPC_ATOMIC_ADD | 1u << GPC_ATOMIC_SUB | 1u << GPC_ATOMIC_MIN | 1u << GPC_ATOMIC_MAX |
-                          1u << GPC_ATOMIC_AND | 1u << GPC_ATOMIC_OR | 1u << GPC_ATOMIC_XOR | 1u << GPC_ATOMIC_CAS;
-    return lanes->width != 2 && (operations >> lanes->operation & 1);
-}
+enum {
+    OPERATIONS = 1 << GPC_ATOMIC_ADD | 1 << GPC_ATOMIC_SUB | 1 << GPC_ATOMIC_MIN | 1 << GPC_ATOMIC_MAX |
+    1 << GPC_ATOMIC_AND | 1 << GPC_ATOMIC_OR | 1 << GPC_ATOMIC_XOR | 1 << GPC_ATOMIC_CAS
+};
 
 /* One more lane of a word that has an operand. False: no single operation stands for both. */
 static bool
@@ -85,7 +77,8 @@ combine_lane(combined_t *self, uint32_t word, uint32_t operand)
 static bool
 combine_lanes(combined_t *self, const gpc_lane_list_t *lanes)
 {
-    if (!is_mergeable(lanes) || lanes->operation != self->operation || lanes->type != self->type) {
+    bool alike = lanes->operation == self->operation && lanes->type == self->type;
+    if (lanes->width == 2 || !(OPERATIONS >> lanes->operation & 1) || !alike) {
         return false;
     }
     for (uint16_t i = 0; i < lanes->count; i++) {
@@ -161,7 +154,7 @@ GPC_ACTION(act_perform_merged, "perform the combined atomic, send its old values
         gpc_merge_words(line, rounded, merged->mask);
     }
     gpc_writer_line(x)->dirty = 1;
-    GPC_TRY(has_directory(x->unit) ? note_each(x, &joined) : GPC_OK);
+    GPC_TRY(part_of(x->unit) ? note_each(x, &joined) : GPC_OK);
     gpc_msg_t *answer = gpc_new_answer(x, gpc_writer(x), MERGE_MERGED_DATA);
     gpc_merge_words(answer->data, old, answer->mask);
     merge_message(answer)->joined = joined;
@@ -244,18 +237,17 @@ static gpc_event_id_t
 classify_with(const gpc_step_t *x)
 {
     combined_t all;
-    const gpc_list_t *joined = &entry_at(x->unit, x->entry)->joined, none = {GPC_NONE, GPC_NONE, 0};
+    const gpc_list_t *joined = &entry_at(x->unit, x->entry)->joined;
     if (combine(x->unit, joined, x->msg, &all)) {
         return joined->count + 1 < (uint32_t) x->unit->options[MERGE_LIST] ? M_JOIN : M_LAST;
     }
-    bool merges = combine(x->unit, &none, x->msg, &all);
+    bool merges = combine(x->unit, &nothing, x->msg, &all);
     return merges || lists(x->unit, x->entry, x->msg->requester) ? M_OTHER : M_ALONE;
 }
 
 static gpc_event_id_t
 m_classify(const gpc_step_t *x)
 {
-    const gpc_list_t none = {GPC_NONE, GPC_NONE, 0};
     const gpc_part_t *part = &x->unit->parts[part_of(x->unit)];
     combined_t all;
     switch (x->cause) {
@@ -264,10 +256,10 @@ m_classify(const gpc_step_t *x)
         case MERGE_MERGED_DATA:
             return M_ANSWER;
         case MCM_ATOMIC:
-            return x->state == M_V                            ? classify_with(x)
-                   : !combine(x->unit, &none, x->msg, &all)   ? M_ALONE
-                   : part->order->count < part->pool.capacity ? M_FIRST
-                                                              : M_FULL;
+            return x->state == M_V                             ? classify_with(x)
+                   : !combine(x->unit, &nothing, x->msg, &all) ? M_ALONE
+                   : part->order->count < part->pool.capacity  ? M_FIRST
+                                                               : M_FULL;
         default:
             return M_BEHIND;
     }
@@ -285,26 +277,29 @@ GPC_ACTION(act_open, "take an entry for the atomic, begin its countdown")
 {
     GPC_TRY(gpc_take_entry(x));
     merge_entry_t *entry = entry_at(x->unit, x->entry);
-    gpc_list_clear(&entry->joined);
+    entry->joined = nothing;
     gpc_list_push(&entry->joined, x->unit->messages, x->message);
     x->kept = true;
     entry->until = gpc_now(x) + (gpc_cycle_t) x->unit->options[MERGE_CYCLES];
     return x->unit->ports->wake_at(x->unit->world, x->unit, entry->until, x->line, 0, GPC_TIMER_NEEDED);
 }
 
-GPC_ACTION(act_send, "drop the near line, send the combined atomic to the home")
+GPC_ACTION(act_drop_near, "drop the near line")
 {
-    gpc_controller_t *unit = x->unit;
-    gpc_list_t *joined = &entry_at(unit, x->entry)->joined;
-    const gpc_msg_t *first = head_of(unit, joined);
     gpc_index_t way;
+    return gpc_state_at(x->unit, x->line, 0, &way) == L2_I
+               ? GPC_OK
+               : gpc_controller_line(x->unit, MCM_TABLE_LINES, GPC_MSG_ACQUIRE, x->line, GPC_NO_WORDS, GPC_NONE);
+}
+
+GPC_ACTION(act_send, "send the combined atomic to the home")
+{
+    gpc_list_t *joined = &entry_at(x->unit, x->entry)->joined;
+    const gpc_msg_t *first = head_of(x->unit, joined);
     combined_t all;
-    (void) combine(unit, joined, NULL, &all);
-    GPC_TRY(gpc_state_at(unit, x->line, 0, &way) == L2_I
-                ? GPC_OK
-                : gpc_controller_line(unit, MCM_TABLE_LINES, GPC_MSG_ACQUIRE, x->line, all.mask, GPC_NONE));
+    (void) combine(x->unit, joined, NULL, &all);
     uint8_t type = all.operation == GPC_ATOMIC_CAS ? MERGE_MERGED_CAS : MERGE_MERGED;
-    gpc_msg_t *msg = gpc_new_message(x, type, gpc_home_of(unit, x->line));
+    gpc_msg_t *msg = gpc_new_message(x, type, gpc_home_of(x->unit, x->line));
     msg->requester = first->requester;
     msg->request = first->request;
     msg->warp = first->warp;
@@ -331,8 +326,7 @@ GPC_ACTION(act_count_full, "count it")
 
 GPC_ACTION(act_follow, "replay the request")
 {
-    gpc_list_t one;
-    gpc_list_clear(&one);
+    gpc_list_t one = nothing;
     gpc_list_push(&one, x->unit->messages, x->message);
     x->kept = true;
     return gpc_replay_list(x, &one);
@@ -362,11 +356,11 @@ static const gpc_cell_t m_table[M_NUM_STATES][M_NUM_EVENTS] = {
     },
     [M_V] = {
         [M_JOIN] = GO(M_V, act_join),
-        [M_LAST] = GO(M_R, act_join, act_send),
-        [M_OTHER] = REDO(M_R, act_send),
+        [M_LAST] = GO(M_R, act_join, act_drop_near, act_send),
+        [M_OTHER] = REDO(M_R, act_drop_near, act_send),
         [M_ALONE] = GO(M_V, act_pass_alone),
-        [M_BEHIND] = GO(M_R, act_send, act_follow),
-        [M_END] = GO(M_R, act_send),
+        [M_BEHIND] = GO(M_R, act_drop_near, act_send, act_follow),
+        [M_END] = GO(M_R, act_drop_near, act_send),
         [M_LATE] = GO(M_V),
     },
     [M_R] = {
