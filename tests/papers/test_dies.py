@@ -228,6 +228,34 @@ def test_what_a_matrix_names_comes_before_the_same_protocol_with_options(measure
     assert list(measured.of("lrm", "lrm[sync_entries=64]")["cycles"]) == [20]
 
 
+def test_a_reading_of_an_option_touches_claims_that_name_another_where_both_run(tools, measured):
+    def claim(subject, baseline):
+        return tools.Claim(
+            id="", figure="", says="", where="", exact="qualitative", kind="behaviour", mean="geometric",
+            measure="speedup", subject=subject, baseline=baseline, workloads=("bfs",), group="",
+        )  # fmt: skip
+
+    countdown = next(one for one in tools.load("lrm").readings if one.id == "countdown")
+    region = next(one for one in tools.load("hmg").readings if one.id == "region")
+    stored = measured(
+        row("lrm", "mcm", 40),
+        row("lrm", "mcm[merge=on]", 30),
+        row("lrm-countdown", "mcm[merge=on,merge_cycles=128]", 20),
+    )
+
+    def touched(reading, matrix, subject, baseline):
+        return tools.touches(reading, claim(subject, baseline), stored.matrices, matrix)
+
+    assert touched(countdown, "lrm-countdown", "mcm[merge=on]", "mcm")
+    assert touched(countdown, "lrm-countdown", "lrm[merge=on]", "hmg")
+    assert touched(region, "hmg-region-1", "hmg", "mcm")
+    smaller, larger = "hmg[directory_entries=192]", "hmg[region_lines=8]"
+    assert not touched(region, "hmg-region-1", smaller, "hmg")
+    assert not touched(region, "hmg-region-1", larger, "hmg[region_lines=1]")
+    found = stored.ratio("lrm-countdown", "mcm[merge=on]", "mcm", "cycles", ["bfs"])
+    assert found.value == pytest.approx(2)  # over mcm as in use, which has no option
+
+
 def test_most_of_the_workloads_do_not_exceed_the_value_of_a_claim_about_most(measured):
     def one(name, sharers, seed=0):
         return row("hmg", "hmg", 1, seed) | {"workload": name, "sharers": sharers}
