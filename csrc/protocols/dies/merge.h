@@ -40,7 +40,7 @@ GPC_METADATA(merge, message, MERGE_MESSAGE)
 
 #define MERGE_ENTRY(FIELD)                                                                                             \
     FIELD(REQUEST, gpc_list_t, joined) /* in order of arrival, which is that of their effects */                       \
-    FIELD(TIME, gpc_cycle_t, until)    /* the countdown's end */
+    FIELD(STATISTIC, gpc_cycle_t, until) /* the countdown's end; not encoded: the line's last timer has it */
 GPC_METADATA(merge, entry, MERGE_ENTRY)
 
 #define MERGE_COUNTERS(X, P)                                                                                           \
