@@ -1,8 +1,8 @@
 /* merge.c: the atomic merge unit beside an L2 bank.
  *
- * Paper    LRM-GPU, HPCA 2026, section III-C, tables II and III: a unit in a chiplet's network merges atomics that cross
- *          chiplets. An entry is valid (open) until its countdown ends or its list of SMs is full, then reserved until
- *          the answer comes, which goes to all of the list. Without a free entry an atomic passes.
+ * Paper    LRM-GPU, HPCA 2026, section III-C, tables II and III: a unit in a chiplet's network merges atomics that
+ *          cross chiplets. An entry is valid (open) until its countdown ends or its list of SMs is full, then reserved
+ *          until the answer comes, which goes to all of the list. Without a free entry an atomic passes.
  * Inferred an entry is of a line and an operation, and a line has one open entry: an atomic of another operation sends
  *          it. Each lane has its own old value: what the home had, and what the lanes before it make of that. Messages
  *          take along the atomics that they stand for, with what hardware keeps in the table meanwhile; their sizes are

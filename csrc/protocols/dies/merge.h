@@ -8,8 +8,11 @@
 enum { MERGE_OFF, MERGE_ON };
 enum { MERGE_UNIT, MERGE_CYCLES, MERGE_LIST, MERGE_ENTRIES, MERGE_NUM_OPTIONS };
 #define MERGE_OPTIONS                                                                                                  \
-    GPC_CHOICE("merge", MERGE_OFF, MERGE_ON, "off on",                                                                 \
-               "Whether L2 banks merge atomics to a line of another die before they send them to its home"),           \
+    {.name = "merge", /* the random tester does not draw it: its cells are those of other tables */                    \
+     .standard = MERGE_OFF,                                                                                            \
+     .largest = MERGE_ON,                                                                                              \
+     .choices = "off on",                                                                                              \
+     .text = "Whether L2 banks merge atomics to a line of another die before they send them to its home"},             \
         GPC_NUMBER("merge_cycles", 32, 1, 1 << 20,                                                                     \
                    "Core cycles that an atomic to another die waits for others that merge with it", 1, 1, 400),        \
         GPC_NUMBER("merge_list", 8, 2, 64, "Atomics that one message stands for, at most", 2, 2, 8),                   \
