@@ -46,6 +46,12 @@ def known() -> dict[str, Any]:
     return {name: one for name, one in gpucoh.protocols().items() if name not in outside.codes()}
 
 
+def entries(*names: str) -> str:
+    """Main entries of the index: the site's search ranks a name that it equals above every text."""
+    lines = "\n".join(f"   single: !{name}" for name in names)
+    return f"```{{eval-rst}}\n.. index::\n{lines}\n```\n"
+
+
 # ---- protocols
 
 
@@ -63,6 +69,7 @@ def protocol(folder: Path, name: str) -> str:
     one = gpucoh.protocols()[name].to_dict()
     lines = [
         f"# `{name}`: {one['name']}\n",
+        entries(name),
         f"{sentence(gpucoh.protocols()[name].json['text'])} ({one['paper']}.) {_SAME}\n",
     ]
     models = [(f"`{rule}`", model) for rule, model in one["models"].items()]
@@ -148,6 +155,7 @@ def machines() -> str:
         "# Machines\n",
         "A machine is a preset, or a TOML file of changes to one: [how](../docs/how-to/add-a-machine.md).\n",
         "## Fields\n",
+        entries(*(field for field in FIELDS if core_name(field) in DECLARED)),
         "Sizes are given to the core in bytes; names that end with `_kib` take KiB.\n",
         table(("field", "unit", "allowed", "meaning"), rows),
         "",
@@ -157,7 +165,7 @@ def machines() -> str:
             (f"`{field}`", f"{value} {unit}".strip(), escape(source))
             for field, value, unit, _, source in machine.rows()
         ]
-        lines += [f"## `{name}`\n", sentence(DESCRIPTIONS[name]), ""]
+        lines += [f"## `{name}`\n", entries(name), sentence(DESCRIPTIONS[name]), ""]
         lines += [table(("field", "value", "source"), cells), ""]
     return "\n".join(lines)
 
@@ -182,7 +190,9 @@ def commands() -> str:
     made = subprocess.run(
         command, capture_output=True, text=True, check=True, env={**os.environ, "NO_COLOR": "1"}
     )
-    return re.sub(r"^# `gpucoh`", "# Commands", made.stdout, count=1, flags=re.MULTILINE)
+    text = re.sub(r"^# `gpucoh`", "# Commands", made.stdout, count=1, flags=re.MULTILINE)
+    heading = r"^## `gpucoh ([\w-]+)`$"
+    return re.sub(heading, lambda found: f"{found[0]}\n\n{entries(found[1])}", text, flags=re.MULTILINE)
 
 
 def python() -> str:
@@ -206,7 +216,7 @@ def python() -> str:
         lines.append(f"## {title}\n")
         for name in names:
             kind = "function" if inspect.isroutine(getattr(gpucoh, name)) else "class"
-            lines += ["```{eval-rst}", f".. auto{kind}:: gpucoh.{name}"]
+            lines += [entries(name), "```{eval-rst}", f".. auto{kind}:: gpucoh.{name}"]
             lines += ["   :members:", "   :show-inheritance:"] if kind == "class" else []
             lines += ["```", ""]
     lines += [
