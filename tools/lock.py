@@ -31,7 +31,9 @@ def main() -> int:
     parts = requirements.parts()
     found = versions(parts["build"] + parts["run"])
     python = f"CPython {platform.python_version()} on {platform.system()}, {platform.machine()}"
-    print(f"# Packages with which gpucoh passed its tests, under {python}. `make lock` writes this file.")
+    print(
+        f"# Packages with which gpucoh passed its tests, under {python}. `make lock` writes this file."
+    )
     print("\n".join(f"{name}=={found[name]}" for name in sorted(found)))
     return 0
 

@@ -12,7 +12,10 @@ from scripts import script
 
 ROOT = Path(__file__).parents[2]
 #: A make whose first part fails, unless the tested packages are taken, and a gpucoh that compares nothing.
-MAKE = '#!/bin/sh\necho "$@" >> calls\ncase "$*" in *build/.build*) [ "$FAIL" = 0 ] || [ "${*##*LOCK=1}" = "" ] ;; esac\n'
+MAKE = """#!/bin/sh
+echo "$@" >> calls
+case "$*" in *build/.build*) [ "$FAIL" = 0 ] || [ "${*##*LOCK=1}" = "" ] ;; esac
+"""
 
 
 @pytest.mark.parametrize(

@@ -192,7 +192,9 @@ def commands() -> str:
     )
     text = re.sub(r"^# `gpucoh`", "# Commands", made.stdout, count=1, flags=re.MULTILINE)
     heading = r"^## `gpucoh ([\w-]+)`$"
-    return re.sub(heading, lambda found: f"{found[0]}\n\n{entries(found[1])}", text, flags=re.MULTILINE)
+    return re.sub(
+        heading, lambda found: f"{found[0]}\n\n{entries(found[1])}", text, flags=re.MULTILINE
+    )
 
 
 def python() -> str:
