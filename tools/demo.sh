@@ -26,9 +26,13 @@ demo() {
         compare
 }
 
-compiler=${CC:-cc}
-command -v "${compiler%% *}" gcc clang >/dev/null || {
-    echo "there is no C compiler (${CC:-cc, gcc, clang}): install gcc or clang" >&2
+found=
+compiler=${CC:+${CC%% *}} # without its options
+for name in ${compiler:-cc gcc clang}; do
+    ! command -v "$name" >/dev/null || found=yes
+done
+[ "$found" ] || {
+    echo "there is no C compiler (${CC:-cc, gcc, clang}): install gcc or clang, make demo then continues" >&2
     exit 2
 }
 status=0

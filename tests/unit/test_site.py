@@ -44,13 +44,13 @@ def test_protocol_pages_have_every_controller_and_state(tmp_path) -> None:
 @pytest.mark.usefixtures("path_kept")
 def test_names_are_main_entries_of_the_search(tmp_path) -> None:
     reference = script("tools/site/reference.py")
-    assert "single: !mesi-wt\n" in reference.protocol(tmp_path, "mesi-wt")
+    assert "!single: mesi-wt\n" in reference.protocol(tmp_path, "mesi-wt")
     for page, names in (
         (reference.machines(), ("fermi", "l1_kib")),
         (reference.commands(), ("run", "new-protocol")),
         (reference.python(), ("GPU", "atomic_add")),
     ):
-        assert all(f"single: !{name}\n" in page for name in names)
+        assert all(f"!single: {name}\n" in page for name in names)
 
 
 def test_the_check_names_broken_links_and_anchors(tmp_path) -> None:

@@ -46,7 +46,8 @@ BELOW = """
     const first = name => Search._performSearch(...Search._parseQuery(name)).at(-1)
     const is = (one, [file, id, main]) => main && one[0] === docnames[file] && one[2] === "#" + id
     const named = Object.entries(indexentries).filter(([, places]) => places.some(place => place[2]))
-    return named.filter(([name, places]) => !places.some(place => is(first(name), place))).map(([name]) => name)
+    const below = named.filter(([name, places]) => !places.some(place => is(first(name), place)))
+    return named.length ? below.map(([name]) => name) : ["any name"]
 """
 
 

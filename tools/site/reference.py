@@ -22,6 +22,8 @@ from gpucoh.machines.presets import DESCRIPTIONS
 
 #: In the order of the contents.
 PAGES = ("reference/python", "reference/commands", "reference/machines", "reference/protocol-api")
+#: Points of the site's column: wider drawings are shrunk to it, and their texts with them.
+COLUMN = 540
 _SAME = "[`gpucoh protocols ID`](../commands.md) prints the same tables."
 
 
@@ -48,7 +50,7 @@ def known() -> dict[str, Any]:
 
 def entries(*names: str) -> str:
     """Main entries of the index: the site's search ranks a name that it equals above every text."""
-    lines = "\n".join(f"   single: !{name}" for name in names)
+    lines = "\n".join(f"   !single: {name}" for name in names)
     return f"```{{eval-rst}}\n.. index::\n{lines}\n```\n"
 
 
@@ -117,9 +119,24 @@ def diagram(folder: Path, name: str, title: str) -> str:
     if dot is None:
         return f"*A drawing needs Graphviz: `gpucoh protocols {name} --dot`.*"
     picture = folder / f"{name}-{title}.svg"
-    command = [dot, "-Tsvg", "-o", str(picture)]
-    subprocess.run(command, input=graph(name, title), text=True, check=True)
+    drawn = [
+        subprocess.run(
+            [dot, "-Tsvg", f"-Grankdir={way}"],
+            input=graph(name, title),
+            stdout=subprocess.PIPE,
+            text=True,
+            check=True,
+        ).stdout
+        for way in ("LR", "TB")
+    ]
+    picture.write_text(min(drawn, key=lambda svg: max(width(svg), COLUMN)), encoding="utf-8")
     return f"![States of {title} of {name}]({picture.name})"
+
+
+def width(svg: str) -> int:
+    """The width of a drawing in points."""
+    found = re.search(r'<svg width="(\d+)pt"', svg)
+    return int(found[1]) if found else 0
 
 
 _GRAPHS: dict[str, dict[str, str]] = {}
@@ -134,7 +151,10 @@ def graph(name: str, title: str) -> str:
             re.DOTALL,
         )
         _GRAPHS[name] = dict(found)
-    head = 'rankdir=LR; bgcolor=transparent; node [shape=ellipse, fontname="Helvetica"]; edge [fontsize=9];'
+    head = (
+        "bgcolor=transparent; nodesep=0.15; ranksep=0.3; node [shape=ellipse, fontname=Helvetica]; "
+    )
+    head += "edge [fontsize=9, fontname=Helvetica];"
     return f'digraph "{name} {title}" {{\n{head}\n{_GRAPHS[name][title]}\n}}'
 
 
