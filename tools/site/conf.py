@@ -31,6 +31,7 @@ python_use_unqualified_type_names = True
 copybutton_prompt_text = r"\$ |>>> |\.\.\. "
 copybutton_prompt_is_regexp = True
 
+html_search_scorer = "scorer.js"
 html_theme = "furo"
 html_title = f"gpucoh {version}"
 html_static_path = ["_static"]
