@@ -160,8 +160,8 @@ def main() -> int:
     source = folder / "source"
     shutil.rmtree(source, ignore_errors=True)
     (source / "_static").mkdir(parents=True)
-    for name in ("conf.py", "scorer.js"):
-        shutil.copy(HERE / name, source)
+    shutil.copy(HERE / "conf.py", source)
+    shutil.copy(HERE / "scorer.js", source)
     shutil.copy(HERE / "site.css", source / "_static")
     copy_pages(source)
     reference.write(source)
