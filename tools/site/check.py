@@ -120,7 +120,9 @@ def shown_wrong(folder: Path, screens: Path) -> list[str]:
                     one.screenshot(screens / f"{width}-{name.replace('/', '-')}.png")
         if (folder / "search.html").is_file():
             one.open(folder / "search.html")
-            while not one.js("Search.hasIndex()"):
+            until = time.monotonic() + browser.PATIENCE
+            while not one.js("typeof Stemmer != 'undefined' && Search.hasIndex()"):
+                assert time.monotonic() < until, "the search does not load"
                 time.sleep(0.05)
             below = one.js(f"(() => {{{BELOW}}})()")
             wrong += [f"the search for {name} shows another place first" for name in below]

@@ -1,6 +1,6 @@
-/* The scores of Sphinx's search. A name that equals the query is an entry of the index with a score of 100: it is first,
-   and shown with its page. Other entries have no text of their own: they are last. */
-const Scorer = {
+/* The scores of Sphinx's search. A name that equals the query is an entry of the index with a score of 100: it comes
+   first, with its page. Other entries have no text of their own: they come last. A var, as in searchtools.js. */
+var Scorer = {
   score: (result) => {
     const [, title, , , score, , kind] = result;
     if (kind !== "index") return score;
