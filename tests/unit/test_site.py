@@ -47,6 +47,7 @@ def test_names_are_main_entries_of_the_search(tmp_path) -> None:
     assert "!single: mesi-wt\n" in reference.protocol(tmp_path, "mesi-wt")
     for page, names in (
         (reference.machines(), ("fermi", "l1_kib")),
+        (reference.workloads(), ("bfs", "mst")),
         (reference.commands(), ("run", "new-protocol")),
         (reference.python(), ("GPU", "atomic_add")),
     ):

@@ -21,7 +21,9 @@ from gpucoh.machines.model import FIELDS
 from gpucoh.machines.presets import DESCRIPTIONS
 
 #: In the order of the contents.
-PAGES = ("reference/python", "reference/commands", "reference/machines", "reference/protocol-api")
+PAGES = tuple(
+    f"reference/{name}" for name in ("python", "commands", "machines", "workloads", "protocol-api")
+)
 #: Points of the site's column: wider drawings are shrunk to it, and their texts with them.
 COLUMN = 540
 _SAME = "[`gpucoh protocols ID`](../commands.md) prints the same tables."
@@ -35,6 +37,7 @@ def write(source: Path) -> None:
         "python": python(),
         "commands": commands(),
         "machines": machines(),
+        "workloads": workloads(),
         "protocols": protocol_index(folder),
     }
     for name in known():
@@ -190,7 +193,18 @@ def machines() -> str:
     return "\n".join(lines)
 
 
-# ---- commands and Python
+# ---- workloads, commands and Python
+
+
+def workloads() -> str:
+    """Every workload with its check, and the papers that evaluate with it."""
+    known = gpucoh.workloads()
+    rows = [
+        (f"`{name}`", escape(sentence(one.title)), escape(one.check), ", ".join(one.papers) or "-")
+        for name, one in known.items()
+    ]
+    lines = ["# Workloads\n", entries(*known), "`gpucoh workloads ID` prints the parameters.\n"]
+    return "\n".join([*lines, table(("id", "algorithm", "check", "papers"), rows), ""])
 
 
 def commands() -> str:
