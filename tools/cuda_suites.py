@@ -259,8 +259,18 @@ def mesh(folder: Path) -> None:
     (folder / "mesh.txt").write_text("\n".join(lines) + "\n")
 
 
+def numbers(folder: Path) -> None:
+    """Numbers to sort, and 400 points with their numbers and eight coordinates."""
+    generator = np.random.default_rng(10)
+    np.savetxt(folder / "numbers.txt", generator.uniform(0, 1000, 16 * 1024), "%.6f")
+    points = generator.uniform(0, 10, (400, 8))
+    lines = (" ".join([str(k), *map("{:.3f}".format, one)]) for k, one in enumerate(points))
+    (folder / "points.txt").write_text("\n".join(lines) + "\n")
+
+
 INPUTS: dict[str, Callable[[Path], None]] = {
-    one.__name__: one for one in (graph, grids, hurricanes, keys, image, symbols, mesh, film, cell)
+    one.__name__: one
+    for one in (graph, grids, hurricanes, keys, image, symbols, mesh, film, cell, numbers)
 }
 ORACLES: dict[str, Callable[[str, Path], str]] = {
     "bfs": check_bfs,
