@@ -340,9 +340,8 @@ class Row:
     )  # protocols under which it ends with jitter alone
 
 
-def examine(program: Program, root: Path, folder: Path) -> Row:
-    """Compile a program, translate its kernels, run it under every protocol."""
-    row = Row(program)
+def made(program: Program, root: Path, folder: Path) -> Built:
+    """Compile a program of a suite in root, with the headers that it needs in the folder."""
     sources = [path for pattern in program.sources for path in sorted(root.glob(pattern))]
     options = [option.format(suite=root) for option in program.options]
     for name in program.headers:
@@ -356,8 +355,14 @@ def examine(program: Program, root: Path, folder: Path) -> Row:
         options += ["-include", str(folder / "fixed_time.h")]
     if "polybench" in program.folder and sources:
         options += sizes(program, sources, folder)
+    return build(sources, options)
+
+
+def examine(program: Program, root: Path, folder: Path) -> Row:
+    """Compile a program, translate its kernels, run it under every protocol."""
+    row = Row(program)
     try:
-        built = build(sources, options)
+        built = made(program, root, folder)
     except (Error, IndexError) as error:
         row.reason = str(error)
         return row
