@@ -16,12 +16,12 @@ BUILD := build
 QUICK := $(BUILD)/quick
 RELEASE := $(BUILD)/release
 
-.PHONY: demo quick develop test test-built test-c test-python check format asan asan-python package pgo proof shown bench fuzz monitors clean
+.PHONY: demo lock quick develop test test-built test-c test-python check format asan asan-python package pgo proof shown bench fuzz monitors clean
 .DEFAULT_GOAL := help
 
 .PHONY: help
 help:
-	@echo "make demo     build, and compare six protocols on real algorithms: a table, three figures (40 s the first time, then 15 s)"
+	@echo "make demo     build, and compare six protocols on real algorithms: a table, three figures (40 s the first time, then 15 s); LOCK=1: with the packages of tools/lock.txt"
 	@echo "make quick    build the core alone after a change of C (a few seconds; half a minute the first time)"
 	@echo "make test     C tests and Python tests (420 processor seconds, three to four minutes)"
 	@echo "make check    style, types, warnings as errors with every installed compiler, source rules, determinism"
@@ -47,6 +47,7 @@ help:
 	@echo "make time-mutants  operators and constants of the core replaced one at a time: what finds each (SEED=, N=, HOURS=)"
 	@echo "make determinism  lock programs 200 times in other surroundings (RUNS=): hash seeds, environments, addresses, malloc, processors, load"
 	@echo "make pgo      a wheel whose core is compiled by GCC's profile of the suite's workloads"
+	@echo "make lock     write tools/lock.txt, the packages with which make demo LOCK=1 works, from .venv"
 	@echo "make develop  make quick, with all packages that gpucoh imports; .venv/bin/gpucoh then runs this tree"
 	@echo "make lines    how many lines the sources have: C, Python, tables and models that git tracks"
 	@echo "make format   format C and Python sources, wrap comments and pages"
@@ -63,7 +64,7 @@ $(VENV)/bin/python:
 $(BUILD)/.%: pyproject.toml tools/requirements.py | $(VENV)/bin/python
 	@mkdir -p $(BUILD)
 	$(BIN)/python tools/requirements.py $* > $(BUILD)/$*.txt
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile -r $(BUILD)/$*.txt
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile $(if $(LOCK),--constraint tools/lock.txt) -r $(BUILD)/$*.txt
 	@touch $@
 $(BUILD)/.compare: $(BUILD)/.build
 $(BUILD)/.run: $(BUILD)/.compare
@@ -83,6 +84,10 @@ develop: quick $(BUILD)/.run
 
 demo:
 	@sh tools/demo.sh "$(MAKE)"
+
+# After the tests have passed with what .venv has.
+lock: $(BUILD)/.run
+	$(BIN)/python tools/lock.py > $(BUILD)/lock.txt && mv $(BUILD)/lock.txt tools/lock.txt
 
 test: test-c test-python
 

@@ -259,8 +259,18 @@ def mesh(folder: Path) -> None:
     (folder / "mesh.txt").write_text("\n".join(lines) + "\n")
 
 
+def numbers(folder: Path) -> None:
+    """Numbers to sort, and 400 points with their numbers and eight coordinates."""
+    generator = np.random.default_rng(10)
+    np.savetxt(folder / "numbers.txt", generator.uniform(0, 1000, 16 * 1024), "%.6f")
+    points = generator.uniform(0, 10, (400, 8))
+    lines = (" ".join([str(k), *map("{:.3f}".format, one)]) for k, one in enumerate(points))
+    (folder / "points.txt").write_text("\n".join(lines) + "\n")
+
+
 INPUTS: dict[str, Callable[[Path], None]] = {
-    one.__name__: one for one in (graph, grids, hurricanes, keys, image, symbols, mesh, film, cell)
+    one.__name__: one
+    for one in (graph, grids, hurricanes, keys, image, symbols, mesh, film, cell, numbers)
 }
 ORACLES: dict[str, Callable[[str, Path], str]] = {
     "bfs": check_bfs,
@@ -330,9 +340,8 @@ class Row:
     )  # protocols under which it ends with jitter alone
 
 
-def examine(program: Program, root: Path, folder: Path) -> Row:
-    """Compile a program, translate its kernels, run it under every protocol."""
-    row = Row(program)
+def made(program: Program, root: Path, folder: Path) -> Built:
+    """Compile a program of a suite in root, with the headers that it needs in the folder."""
     sources = [path for pattern in program.sources for path in sorted(root.glob(pattern))]
     options = [option.format(suite=root) for option in program.options]
     for name in program.headers:
@@ -346,8 +355,14 @@ def examine(program: Program, root: Path, folder: Path) -> Row:
         options += ["-include", str(folder / "fixed_time.h")]
     if "polybench" in program.folder and sources:
         options += sizes(program, sources, folder)
+    return build(sources, options)
+
+
+def examine(program: Program, root: Path, folder: Path) -> Row:
+    """Compile a program, translate its kernels, run it under every protocol."""
+    row = Row(program)
     try:
-        built = build(sources, options)
+        built = made(program, root, folder)
     except (Error, IndexError) as error:
         row.reason = str(error)
         return row

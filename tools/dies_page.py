@@ -32,7 +32,8 @@ FILE = ROOT / "studies/dies.toml"
 KEPT = ROOT / "studies/dies-tables.parquet"
 FIGURE = ROOT / "docs/figures/dies.png"
 PAPERS = ("hmg", "cpelide", "lrm")
-MORE = ("links_", "l2_self_invalidations", "cpu_s")  # columns beside those of docs/study.md
+# Columns beside those of docs/study.md.
+MORE = ("links_", "l2_self_invalidations", "counters_L2_inv", "cpu_s")
 COUNTED = ("messages", "bytes", "waiting_cycles")  # of links, in the order of the table
 ALL = "all"
 EQUAL = 0.02  # from 1: as far as HMG's paper and LRM-GPU's call equal
@@ -85,7 +86,10 @@ class Page:
     def files(self) -> dict[str, str]:
         """The protocols with what finds them: those of a C file need its path."""
         files = (run.protocol for run in self.described.plan(["package"]).runs.values())
-        known = {resolve(text).protocol.id: text for text in dict.fromkeys(files)}
+        known = {
+            text if "[" in text else resolve(text).protocol.id: text
+            for text in dict.fromkeys(files)
+        }
         return {name: known[name.partition(",")[0]] for name in self.protocols()}
 
     def links(self) -> str:
@@ -160,7 +164,7 @@ class Page:
         source = load(name)
         head = ("claim", "of", "paper", "here", "over workloads", "over readings", "agrees")
         rows = [
-            cells(source, claim, verdict(self.measured, source, claim))
+            cells(source, claim, verdict(self.measured, source, claim), self.measured.matrices)
             for claim in source.paper.claims
         ]
         return table(head, rows)

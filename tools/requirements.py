@@ -12,21 +12,26 @@ from pathlib import Path
 LATER = "pyarrow"
 
 
-def main() -> int:
+def parts() -> dict[str, list[str]]:
+    """The requirements by part."""
     described = tomllib.loads((Path(__file__).parents[1] / "pyproject.toml").read_text())
     build = described["build-system"]["requires"]
     run = described["project"]["dependencies"]
     extras = described["project"]["optional-dependencies"]
-    parts = {
+    return {
         "build": build + [text for text in run if text.startswith("numpy")],
         "compare": [text for text in run if not text.startswith(LATER)],
         "run": build + run + extras["scipy"],
         **extras,
     }
-    if len(sys.argv) != 2 or sys.argv[1] not in parts:
-        print(f"usage: requirements.py {'|'.join(parts)}", file=sys.stderr)
+
+
+def main() -> int:
+    known = parts()
+    if len(sys.argv) != 2 or sys.argv[1] not in known:
+        print(f"usage: requirements.py {'|'.join(known)}", file=sys.stderr)
         return 2
-    print("\n".join(parts[sys.argv[1]]))
+    print("\n".join(known[sys.argv[1]]))
     return 0
 
 

@@ -13,6 +13,6 @@ void gpc_rmw_apply_words(uint8_t operation, uint8_t type, uint32_t width, uint32
 /* Whether the operation of entry n of a performed list has replaced the entry's word. */
 bool gpc_rmw_changes(const gpc_lane_list_t *lanes, uint32_t n);
 /* Of one word: the new one. */
-uint32_t gpc_rmw_apply(uint8_t operation, uint8_t type, uint32_t old, uint32_t operand, uint32_t replacement);
+GPC_API uint32_t gpc_rmw_apply(uint8_t operation, uint8_t type, uint32_t old, uint32_t operand, uint32_t replacement);
 
 #endif

@@ -114,9 +114,15 @@ def build(sources: Sequence[Path], options: Sequence[str] = (), is_hip: bool = F
     languages = [hip.language(one) if is_hip else _language(command, one) for one in given]
     units = list(_units(given, languages, is_one))
     identity = [kit.version, *compiler.surroundings(), *command, *linked, *_libraries(linked)]
+    files = []
     for source, language in zip(given, languages, strict=True):
         identity += [str(source.absolute()), hash_of(source)]
-        identity += included([*command, *language], source, str(source))
+        headers = included([*command, *language], source, str(source))
+        files += [str(source), *compiler.files_of(headers)]
+        identity += headers
+    textures = compiler.of_textures(files, kit)
+    identity += textures
+    command += textures
     with _cached():
         runtime = _runtime(kit, host)  # a program has stubs of what this one lacks
         identity += [runtime.name, Path(__file__).read_text(encoding="utf-8")]

@@ -30,6 +30,9 @@ cudaGetDeviceProperties(gpucohDeviceProp *properties, int device)
 
 #define cudaDeviceProp gpucohDeviceProp
 #endif
+#ifdef GPUCOH_TEXTURES
+#include "gpucoh/textures.h"
+#endif
 #endif
 
 #endif

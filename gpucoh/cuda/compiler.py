@@ -28,6 +28,11 @@ FLAGS = ("-arch=sm_75", "-std=c++17", "-lineinfo", "-w")
 #: CUDA's libraries are in `include`, before the compiler's own headers.
 INCLUDE = Path(__file__).with_name("include")
 HEADERS = ("-include", str(Path(__file__).with_name("compat.h")), f"-I{INCLUDE}")
+#: What a file names that needs `gpucoh/textures.h`, which replaces a header of CUDA's, and its texture references.
+_TEXTURES = re.compile(
+    r"\b(?:tex[123]D\w*|texture\s*<|(?:cuda|hip)(?:Array\w*|Memcpy3D\w*|Malloc(?:3D)?Array|TextureObject_t)\b)"
+)
+_REFERENCES = re.compile(r"\btexture\s*<")
 _ERROR = re.compile(r"^(?!collect2:).*(\berror\b|multiple definition|undefined reference)")
 _PTX = re.compile(r"^\s*\.version\s+\d", re.MULTILINE)
 # Programs that precede a compiler in CXX.
@@ -175,6 +180,23 @@ def _of_file(path: Path, options: Sequence[str]) -> tuple[str, str]:
     return compile(path, options, str(path)), str(path)
 
 
+def of_textures(files: Sequence[str], kit: Toolkit) -> list[str]:
+    """The options of a program with textures or arrays; ``files`` are its sources and headers.
+
+    Not of every program: the header costs a second, and programs have variables that are called ``texture``.
+    """
+    own = (
+        Path(file) for file in files if not file.startswith((f"{kit.nvcc.parents[1]}/", "/usr/"))
+    )
+    texts = [one.read_text(encoding="utf-8", errors="replace") for one in own if one.is_file()]
+    if not any(map(_TEXTURES.search, texts)):
+        return []
+    # The headers are not among the files, which were listed without these options: their hashes stand for them.
+    hashes = "".join(hash_of(INCLUDE / "gpucoh" / name) for name in ("textures.h", "arrays.h"))
+    given = ["-D__TEXTURE_INDIRECT_FUNCTIONS_H__", f"-DGPUCOH_TEXTURES=0x{hashes}"]
+    return given + ["-DGPUCOH_TEXTURE_REFERENCES"] * any(map(_REFERENCES.search, texts))
+
+
 def compile(path: Path, options: Sequence[str], name: str) -> str:
     """PTX of a CUDA file, from the cache unless the file, a header, an option or the compiler has changed."""
     found = toolkit()
@@ -187,9 +209,13 @@ def compile(path: Path, options: Sequence[str], name: str) -> str:
     ]
     text = path.read_text(encoding="utf-8", errors="replace")
     identity = [found.version, *surroundings(), *command, name, text]
+    headers = []
     if any("include" in one for one in (text, *options, *_variables())):
         # Which headers it reads depends on the files that there are: a new one may precede another.
-        identity += included(command, path, name)
+        headers = included(command, path, name)
+    textures = of_textures([str(path), *files_of(headers)], found)
+    identity += [*headers, *textures]
+    command += textures
     try:
         entry = cache_folder("cuda") / f"{key_of(identity)}.ptx"
     except OSError:  # a cache that cannot be written only costs time
@@ -210,6 +236,12 @@ def included(command: Sequence[str], source: Path, name: str) -> list[str]:
         run([*command, "-M", "-MF", str(rule), str(source)], name)
         files = dependencies(rule)
     return [f"{file}={hash_of(file)}" for file in files if file != source]
+
+
+def files_of(included: Sequence[str]) -> list[str]:
+    """The files that :func:`included` lists, without those of this package."""
+    files = (one.rpartition("=")[0] for one in included)
+    return [one for one in files if not one.startswith(f"{INCLUDE.parent}/")]
 
 
 def key_of(identity: Sequence[str]) -> str:

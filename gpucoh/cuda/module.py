@@ -21,6 +21,7 @@ from gpucoh.lang.assemble import disassemble
 from gpucoh.lang.launchable import Launchable
 from gpucoh.lang.program import Program
 from gpucoh.machines import machines
+from gpucoh.ptx import heap
 from gpucoh.ptx.constants import WARP_SZ
 from gpucoh.ptx.module import Variable
 from gpucoh.ptx.parse import parse
@@ -130,6 +131,17 @@ class Module:
             self._arrays(gpu, device)[self._variable(name).name] = array
         return array
 
+    def resize_heap(self, gpu: Any, size: int) -> bool:
+        """Give the heap of the kernels' ``malloc`` another size in bytes; returns whether no launch has used it."""
+        variables = self._parsed.variables
+        if heap.AREA not in variables:
+            return True
+        if any(heap.AREA in arrays for arrays in gpu.variables.get(self, {}).values()):
+            return False
+        variables[heap.AREA].size = size
+        variables[heap.SIZE].initial = size.to_bytes(8, "little")
+        return True
+
     def _variable(self, name: str) -> Variable:
         variables = {
             key: one
@@ -151,6 +163,8 @@ class Module:
         size = max(1, -(-variable.size // dtype.itemsize))
         array: Array = gpu.zeros(size, dtype, name=variable.name, device=device)
         arrays[variable.name] = array  # before those of its addresses, which may be in a circle
+        if not variable.initial:
+            return array
         data = bytearray(variable.initial.ljust(size * dtype.itemsize, b"\0"))
         for at, other in variable.addresses.items():
             offset = int.from_bytes(data[at : at + 8], "little")
@@ -158,8 +172,7 @@ class Module:
             address = functions.get(other) or self.get_global(gpu, other, device=device).address
             address += offset
             data[at : at + 8] = address.to_bytes(8, "little")
-        if variable.initial:
-            array[:] = np.frombuffer(bytes(data), dtype)
+        array[:] = np.frombuffer(bytes(data), dtype)
         return array
 
     def shown(self, kernel: str) -> str:

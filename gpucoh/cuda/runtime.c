@@ -49,6 +49,8 @@ typedef struct {
     int (*enlist)(uint64_t address, uint64_t bytes);
     int (*delist)(uint64_t address);
     uint64_t (*device_address)(uint64_t address); /* 0: of host memory that is not shared */
+    uint64_t (*heap)(void);                       /* bytes of the heap of the kernels' malloc */
+    int (*resize_heap)(uint64_t bytes);
 } host_t;
 
 static host_t host;

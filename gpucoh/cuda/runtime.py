@@ -17,6 +17,7 @@ from gpucoh.cuda.memory import Allocation, Memory, OutOfBounds
 from gpucoh.cuda.module import Module, RawKernel
 from gpucoh.device.kernels import Extents
 from gpucoh.device.launches import check_resident, occupancy
+from gpucoh.ptx.heap import HEAP_BYTES
 
 __all__ = ["Runtime"]
 
@@ -55,6 +56,8 @@ _HOST: dict[str, tuple[Any, ...]] = {
     "enlist": (_I, _U64, _U64),
     "delist": (_I, _U64),
     "device_address": (_U64, _U64),
+    "heap": (_U64,),
+    "resize_heap": (_I, _U64),
 }
 
 
@@ -112,6 +115,7 @@ class Runtime:
         self._variables: dict[int, tuple[int, str, int]] = {}  # file, name, bytes
         self._symbols: dict[tuple[int, str, int | None], Allocation] = {}
         self._allocated = 0
+        self._heap_bytes = HEAP_BYTES
         self._callbacks = [
             ctypes.CFUNCTYPE(*types)(self._ending(getattr(self, name)))
             for name, types in _HOST.items()
@@ -187,6 +191,18 @@ class Runtime:
     def symbol_bytes(self, variable: int) -> int:
         """The size of a variable; 0: there is none."""
         return self._variables.get(variable, (0, "", 0))[2]
+
+    def heap(self) -> int:
+        """Bytes of the heap from which kernels allocate."""
+        return self._heap_bytes
+
+    def resize_heap(self, size: int) -> int:
+        """Give the heap another size, before the first launch of a kernel that allocates."""
+        self.settle(None)
+        if not all(module.resize_heap(self.gpu, size) for module in self._modules):
+            return INVALID_VALUE
+        self._heap_bytes = size
+        return SUCCESS
 
     # ---- memory
 

@@ -207,8 +207,6 @@ def call(x: Lowering, s: Statement) -> None:
     function = x.module.functions.get(name)
     if name.startswith(("cudaLaunchDevice", "cudaGetParameterBuffer", "cudaCGGetIntrinsicHandle")):
         raise x.refuse(f"function '{name}': dynamic parallelism is not supported")
-    if name in ("malloc", "free"):
-        raise x.refuse(f"function '{name}': memory that a kernel allocates is not supported")
     if function is None or not function.is_defined:
         raise x.refuse(f"function '{name}' has no body in this module")
     if any(frame.function is function for frame in x.frames):

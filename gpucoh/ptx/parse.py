@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
+from gpucoh.ptx import heap
 from gpucoh.ptx.declarations import declared_registers, is_declaration, split_list, variable_of
 from gpucoh.ptx.module import Function, Label, Module, Place, Statement, refuse
 
@@ -281,4 +282,7 @@ def parse(text: str, name: str = "<ptx>") -> Module:
     KernelError
         For text that is not PTX, with its line.
     """
-    return _Parser(text, name).parse()
+    module = _Parser(text, name).parse()
+    if heap.is_called(module):
+        heap.add(module, _Parser(heap.TEXT, "malloc").parse())
+    return module

@@ -40,7 +40,7 @@ def study_row(
     code: str | None = None,
     always: bool = False,
 ) -> dict[str, Any]:
-    """One run as a row: the usual columns, the amounts of the energy model and of links, or how its cores share data.
+    """One run as a row: usual columns, amounts of energy and links, the protocol's own counters; or how cores share.
 
     A function of a module, so that processes and clusters can import it; as :func:`gpucoh.runs.rows.carry_out`.
     """
@@ -51,7 +51,9 @@ def study_row(
             result = run.carry_out_apart(stop=stop, always=always, trace=trace)
             return row_of(result, key) | _sharing(result)
         result = run.carry_out_apart(stop=stop, always=always)
-        more = {} if result.error else amounts(result, run.protocol) | links(result)
+        if result.error:
+            return row_of(result, key)
+        more = amounts(result, run.protocol) | links(result) | own_counters(result)
         return row_of(result, key) | more
 
     return guarded(run, key, make, stop=stop, code=code)
@@ -88,6 +90,15 @@ def links(result: RunResult) -> dict[str, int]:
             column = f"links_{place}_{what}"
             out[column] = out.get(column, 0) + int(value)
     return out
+
+
+def own_counters(result: RunResult) -> dict[str, int]:
+    """The counters that the protocol declares itself: ``counters_L2_inv_by_store``."""
+    return {
+        f"counters_{controller}_{name}": int(value)
+        for controller, counted in (result.stats.get("counters") or {}).items()
+        for name, value in counted.items()
+    }
 
 
 @door

@@ -86,14 +86,23 @@ FAULTS = {
 }
 
 
+def elsewhere(fault):
+    """The fault, in other processes than this one: its protocols stay known here, and tests run all that are known."""
+    return f"if (getpid() != {os.getpid()}) {{ {fault} }}"
+
+
 def write_protocol(name, fault=""):
     """Write ``NAME.c``: a new protocol, with a fault."""
     text = outside.skeleton(name)
     include, action = '#include "controller/outside.h"\n', "    gpc_count(x, load_misses);\n"
     assert include in text
     assert action in text
-    text = text.replace(include, f"{include}#include <stdlib.h>\n#include <string.h>\n")
-    text = text.replace(action, f"    static int n_; if (++n_ == 20) {{ {fault} }}\n{action}")
+    text = text.replace(
+        include, f"{include}#include <stdlib.h>\n#include <string.h>\n#include <unistd.h>\n"
+    )
+    text = text.replace(
+        action, f"    static int n_; if (++n_ == 20) {{ {elsewhere(fault)} }}\n{action}"
+    )
     path = Path(f"{name}.c")
     path.write_text(text, encoding="utf-8")
     return path

@@ -18,7 +18,10 @@ from gpucoh.cli.application import application
 ROOT = Path(__file__).parents[2]
 PAGES = [
     ROOT / "README.md",
-    ROOT / "docs" / "tutorial.md",
+    *(
+        ROOT / "docs" / f"{name}.md"
+        for name in ("tutorial", "start", "coming-from", "troubleshooting")
+    ),
     ROOT / "docs" / "how-to" / "clusters.md",
 ]
 
@@ -71,7 +74,8 @@ def test_the_tutorial_s_python_runs(tmp_path, monkeypatch):
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_every_command_and_option_that_a_page_shows_exists(page):
     commands = typer.main.get_command(application()).commands
-    lines = re.findall(r"^    gpucoh (.*)$", page.read_text(encoding="utf-8"), re.MULTILINE)
+    text = page.read_text(encoding="utf-8")
+    lines = re.findall(r"(?:^    |`)gpucoh ([a-z][^`\n]*)", text, re.MULTILINE)
     assert lines
     for line in lines:
         name, *rest = line.split("#")[0].split()

@@ -30,7 +30,7 @@ from gpucoh.runs.store import Store
 from host import HOST
 from products import share
 from unit import isolated
-from unit.isolated import FAULTS, write_protocol
+from unit.isolated import FAULTS, elsewhere, write_protocol
 
 # Runs of the tests of every executor, and kills: of the long tests, unless the environment says otherwise.
 RUNS = int(os.environ.get("ISOLATION_RUNS", "24"))
@@ -283,7 +283,8 @@ def test_a_crash_while_the_file_is_loaded_or_set_up_is_said(folder, capsys):
     begin = "static const gpc_protocol_t protocol"
     text = path.read_text()
     assert begin in text
-    fault = "static void derive(const gpc_machine_t *m, int64_t *o)\n{ (void) m; *(volatile int64_t *) 8 = *o; }\n"
+    fault = elsewhere("*(volatile int64_t *) 8 = *o;")
+    fault = f"static void derive(const gpc_machine_t *m, int64_t *o)\n{{ (void) m; (void) o; {fault} }}\n"
     text = text.replace(begin, fault + begin).replace(".id = ", ".derive = derive, .id = ", 1)
     path.write_text(text)
     found = gpucoh.sweep([{"workload": "vec-cpy", "protocol": "./setup.c", "scale": "tiny"}])

@@ -43,6 +43,19 @@ def test_protocol_pages_have_every_controller_and_state(tmp_path) -> None:
     assert "`tlb_reach_kib`" in reference.machines()
 
 
+@pytest.mark.usefixtures("path_kept")
+def test_names_are_main_entries_of_the_search(tmp_path) -> None:
+    reference = script("tools/site/reference.py")
+    assert "!single: mesi-wt\n" in reference.protocol(tmp_path, "mesi-wt")
+    for page, names in (
+        (reference.machines(), ("fermi", "l1_kib")),
+        (reference.workloads(), ("bfs", "mst")),
+        (reference.commands(), ("run", "new-protocol")),
+        (reference.python(), ("GPU", "atomic_add")),
+    ):
+        assert all(f"!single: {name}\n" in page for name in names)
+
+
 def test_the_check_names_broken_links_and_anchors(tmp_path) -> None:
     check = script("tools/site/check.py")
     (tmp_path / "sub").mkdir()
@@ -70,7 +83,7 @@ def test_the_check_finds_a_page_that_is_too_wide(tmp_path) -> None:
     (tmp_path / "html").mkdir()
     for name, width in (("index", 300), ("wide", 800)):
         (tmp_path / "html" / f"{name}.html").write_text(page.format(width))
-    wrong = script("tools/site/check.py").too_wide(tmp_path / "html", tmp_path / "screens")
+    wrong = script("tools/site/check.py").shown_wrong(tmp_path / "html", tmp_path / "screens")
     assert len(wrong) == 1
     assert wrong[0].startswith("wide.html is ")
     assert wrong[0].endswith(" too wide at 390")

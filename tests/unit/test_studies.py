@@ -160,6 +160,15 @@ def test_a_row_has_the_messages_bytes_and_waiting_cycles_of_all_links():
         assert all(found.values())
 
 
+def test_a_row_has_the_counters_that_its_protocol_declares():
+    run = Run(workload="bfs", protocol="nhcc", machine="mcm4-quarter", scale="tiny")
+    row = study_row(run, keys_of([run])[0])
+    found = {name: value for name, value in row.items() if name.startswith("counters_")}
+    declared = run.carry_out().stats.counters["L2"]
+    assert found == {f"counters_L2_{name}": value for name, value in declared.items()}
+    assert found["counters_L2_inv_by_store"] > 0
+
+
 def test_rows_that_the_file_no_longer_lists_leave_the_tables(folder):
     write()
     gpucoh.study("small.toml", jobs=2)

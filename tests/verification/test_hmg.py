@@ -158,6 +158,35 @@ def test_invalidations_are_counted_by_cause() -> None:
     assert (by_store, by_eviction, dropped) == (0, 16 - banks, 16 - banks)
 
 
+@gpucoh.kernel
+def share_then_store(
+    data: gpucoh.Buffer[gpucoh.i32], die: gpucoh.i32, times: gpucoh.i32, out: gpucoh.Buffer[gpucoh.i32]
+):  # fmt: skip
+    """A warp of each other die reads a line, of which a warp of the die later stores several times."""
+    if gpucoh.block_id() % 4 == 0:
+        if gpucoh.block_id() // 4 == die:
+            gpucoh.sleep(20000)
+            for i in range(times):
+                gpucoh.store(data, gpucoh.thread_id(), i, order="relaxed")
+        else:
+            out[PAGE * (gpucoh.block_id() // 4) + gpucoh.thread_id()] = data[gpucoh.thread_id()]
+
+
+def test_stores_and_evictions_that_invalidate_are_counted_once_each() -> None:
+    """Three dies read a line of die 0, which stores to it: the first store sends three INVs, the others none."""
+    gpu = gpucoh.GPU(machine="fermi", protocol="nhcc", set=GPUS | {"gpus": 1})
+    data, out = gpu.zeros(4 * PAGE, np.int32), gpu.zeros(4 * PAGE, np.int32)
+    gpu.launch(share_then_store, grid=16, block=32, args=(data, 0, 5, out))
+    l2 = gpu.stats().counters["L2"]
+    assert (l2.inv_by_store, l2.invalidating_stores, l2.invalidating_evictions) == (3, 1, 0)
+    gpu = gpucoh.GPU(machine="fermi", protocol="nhcc[region_lines=1,directory_entries=1]", set=DIES)
+    data, out = gpu.zeros(2 * PAGE, np.int32), gpu.zeros(2 * PAGE, np.int32)
+    gpu.launch(read_then_store, grid=4, block=32, args=(data, 16, 0, out))
+    l2 = gpu.stats().counters["L2"]
+    assert l2.invalidating_evictions == l2.inv_by_eviction > 0
+    assert l2.invalidating_stores == 0
+
+
 def reads_of_last_lines(gpucoh: Any, protocol: str, check: bool | str = False) -> int:
     """How many of 32 threads see the last store, over links on which INVs wait for each other, and for nothing else."""
 

@@ -89,6 +89,7 @@ def front(source: Path) -> None:
     text = (source / "README.md").read_text(encoding="utf-8")
     (source / "README.md").unlink()
     notebooks = sorted(f"notebooks/{path.stem}" for path in (source / "notebooks").glob("*.ipynb"))
+    of_papers = [name for name in notebooks if name.endswith("-main-figure")]
     families = [str(page.relative_to(ROOT).with_suffix("")) for page in pages.titles()]
     how_to = sorted(f"docs/how-to/{path.stem}" for path in (source / "docs/how-to").glob("*.md"))
     explanation = [
@@ -103,14 +104,22 @@ def front(source: Path) -> None:
         "all-reduce",
         "flags",
         "dies",
-        "fidelity",
-        "readings",
     ]
     fidelity = sorted(
         f"docs/fidelity/{path.stem}" for path in (source / "docs/fidelity").glob("*.md")
     )
     project = ["stability", "citing", "release"]
-    known = {"README", "tutorial", "glossary", *explanation, *project}
+    start = ["start", "coming-from", "troubleshooting"]
+    known = {
+        "README",
+        "tutorial",
+        "glossary",
+        "fidelity",
+        "readings",
+        *start,
+        *explanation,
+        *project,
+    }
     reference_pages = sorted(
         str(path.relative_to(source).with_suffix(""))
         for path in (*(source / "docs").glob("*.md"), *(source / "docs/reference").glob("*.md"))
@@ -128,14 +137,15 @@ def front(source: Path) -> None:
     ]
     text += "\n" + "\n".join(
         [
-            contents("Tutorial", ["docs/tutorial", *notebooks]),
+            contents("Start", [f"docs/{name}" for name in start]),
+            contents("Tutorial", ["docs/tutorial", *(n for n in notebooks if n not in of_papers)]),
             contents("How-to", [*how_to, *examples]),
             contents("Reference", [*reference.PAGES, "docs/glossary", *reference_pages]),
             contents("Protocols", ["reference/protocols", *families]),
             contents(
-                "Explanation",
-                [*(f"docs/{name}" for name in explanation), *fidelity, "docs/performance"],
+                "Explanation", [*(f"docs/{name}" for name in explanation), "docs/performance"]
             ),
+            contents("Papers", ["docs/fidelity", *fidelity, "docs/readings", *of_papers]),
             contents("Study", study) if study else "",
             contents("Project", ["docs/README", *(f"docs/{name}" for name in project), *other]),
         ]
@@ -152,6 +162,7 @@ def main() -> int:
     shutil.rmtree(source, ignore_errors=True)
     (source / "_static").mkdir(parents=True)
     shutil.copy(HERE / "conf.py", source)
+    shutil.copy(HERE / "scorer.js", source)
     shutil.copy(HERE / "site.css", source / "_static")
     copy_pages(source)
     reference.write(source)

@@ -2,14 +2,15 @@
 
 Every link and picture within FOLDER/html must lead to a file, and its anchor to an element; links to other sites are
 listed in FOLDER/external-links.txt, and nothing is fetched. With Chromium every page is opened at two widths, and may
-not be wider than its window; its pictures must fit their column and be links to the whole ones. FOLDER/screens gets
-pictures of a few pages. Without Chromium the step says so.
+not be wider than its window; its pictures must fit their column and be links to the whole ones; the search for a name
+must find its own place first. FOLDER/screens gets pictures of a few pages. Without Chromium the step says so.
 """
 
 from __future__ import annotations
 
 import argparse
 import sys
+import time
 from html.parser import HTMLParser
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -37,6 +38,16 @@ CUT = """
     const cut = one => !one.closest("a") || right(one) > right(column) + 1
     const pictures = [...column.querySelectorAll("img:not(.toggler)")]
     return pictures.filter(cut).map(one => one.alt || one.src).join(", ")
+"""
+
+#: The main entries of the index of which the search, as Sphinx's searchtools.js ranks, shows another place first.
+BELOW = """
+    const {docnames, indexentries} = Search._index
+    const first = name => Search._performSearch(...Search._parseQuery(name)).at(-1)
+    const is = (one, [file, id, main]) => main && one[0] === docnames[file] && one[2] === "#" + id
+    const named = Object.entries(indexentries).filter(([, places]) => places.some(place => place[2]))
+    const below = named.filter(([name, places]) => !places.some(place => is(first(name), place)))
+    return named.length ? below.map(([name]) => name) : ["any name"]
 """
 
 
@@ -85,8 +96,8 @@ def broken_links(folder: Path) -> tuple[list[str], list[str]]:
     return broken, sorted(link for link in outside if link.startswith("http"))
 
 
-def too_wide(folder: Path, screens: Path) -> list[str]:
-    """Pages or pictures that are wider than their window, in Chromium."""
+def shown_wrong(folder: Path, screens: Path) -> list[str]:
+    """What Chromium shows wrong: too wide pages or pictures, and names that the search ranks too low."""
     wrong = []
     screens.mkdir(exist_ok=True)
     pages = sorted(folder.rglob("*.html"))
@@ -107,6 +118,14 @@ def too_wide(folder: Path, screens: Path) -> list[str]:
                     wrong.append(f"{name}: pictures are cut or no links at {width}: {cut}")
                 if name in SHOWN:
                     one.screenshot(screens / f"{width}-{name.replace('/', '-')}.png")
+        if (folder / "search.html").is_file():
+            one.open(folder / "search.html")
+            until = time.monotonic() + browser.PATIENCE
+            while not one.js("typeof Stemmer != 'undefined' && Search.hasIndex()"):
+                assert time.monotonic() < until, "the search does not load"
+                time.sleep(0.05)
+            below = one.js(f"(() => {{{BELOW}}})()")
+            wrong += [f"the search for {name} shows another place first" for name in below]
     return wrong
 
 
@@ -121,7 +140,7 @@ def main() -> int:
         f"{len(outside)} links to other sites are in {folder / 'external-links.txt'}, not followed"
     )
     if browser.FOUND:
-        wrong += too_wide(folder / "html", folder / "screens")
+        wrong += shown_wrong(folder / "html", folder / "screens")
     else:
         print("Chromium is not installed: no page was opened in a browser")
     for line in wrong:

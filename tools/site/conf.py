@@ -1,6 +1,7 @@
 """Sphinx's configuration of the site; tools/site/build.py makes the source folder that it reads."""
 
 import re
+from pathlib import Path
 
 import gpucoh
 
@@ -31,6 +32,7 @@ python_use_unqualified_type_names = True
 copybutton_prompt_text = r"\$ |>>> |\.\.\. "
 copybutton_prompt_is_regexp = True
 
+html_search_scorer = str(Path(__file__).with_name("scorer.js"))
 html_theme = "furo"
 html_title = f"gpucoh {version}"
 html_static_path = ["_static"]

@@ -21,7 +21,11 @@ from gpucoh.machines.model import FIELDS
 from gpucoh.machines.presets import DESCRIPTIONS
 
 #: In the order of the contents.
-PAGES = ("reference/python", "reference/commands", "reference/machines", "reference/protocol-api")
+PAGES = tuple(
+    f"reference/{name}" for name in ("python", "commands", "machines", "workloads", "protocol-api")
+)
+#: Points of the site's column: wider drawings are shrunk to it, and their texts with them.
+COLUMN = 540
 _SAME = "[`gpucoh protocols ID`](../commands.md) prints the same tables."
 
 
@@ -33,6 +37,7 @@ def write(source: Path) -> None:
         "python": python(),
         "commands": commands(),
         "machines": machines(),
+        "workloads": workloads(),
         "protocols": protocol_index(folder),
     }
     for name in known():
@@ -44,6 +49,12 @@ def write(source: Path) -> None:
 def known() -> dict[str, Any]:
     """The protocols of the package."""
     return {name: one for name, one in gpucoh.protocols().items() if name not in outside.codes()}
+
+
+def entries(*names: str) -> str:
+    """Main entries of the index: the site's search ranks a name that it equals above every text."""
+    lines = "\n".join(f"   !single: {name}" for name in names)
+    return f"```{{eval-rst}}\n.. index::\n{lines}\n```\n"
 
 
 # ---- protocols
@@ -63,6 +74,7 @@ def protocol(folder: Path, name: str) -> str:
     one = gpucoh.protocols()[name].to_dict()
     lines = [
         f"# `{name}`: {one['name']}\n",
+        entries(name),
         f"{sentence(gpucoh.protocols()[name].json['text'])} ({one['paper']}.) {_SAME}\n",
     ]
     models = [(f"`{rule}`", model) for rule, model in one["models"].items()]
@@ -110,9 +122,24 @@ def diagram(folder: Path, name: str, title: str) -> str:
     if dot is None:
         return f"*A drawing needs Graphviz: `gpucoh protocols {name} --dot`.*"
     picture = folder / f"{name}-{title}.svg"
-    command = [dot, "-Tsvg", "-o", str(picture)]
-    subprocess.run(command, input=graph(name, title), text=True, check=True)
+    drawn = [
+        subprocess.run(
+            [dot, "-Tsvg", f"-Grankdir={way}"],
+            input=graph(name, title),
+            stdout=subprocess.PIPE,
+            text=True,
+            check=True,
+        ).stdout
+        for way in ("LR", "TB")
+    ]
+    picture.write_text(min(drawn, key=lambda svg: max(width(svg), COLUMN)), encoding="utf-8")
     return f"![States of {title} of {name}]({picture.name})"
+
+
+def width(svg: str) -> int:
+    """The width of a drawing in points."""
+    found = re.search(r'<svg width="(\d+)pt"', svg)
+    return int(found[1]) if found else 0
 
 
 _GRAPHS: dict[str, dict[str, str]] = {}
@@ -127,7 +154,10 @@ def graph(name: str, title: str) -> str:
             re.DOTALL,
         )
         _GRAPHS[name] = dict(found)
-    head = 'rankdir=LR; bgcolor=transparent; node [shape=ellipse, fontname="Helvetica"]; edge [fontsize=9];'
+    head = (
+        "bgcolor=transparent; nodesep=0.15; ranksep=0.3; node [shape=ellipse, fontname=Helvetica]; "
+    )
+    head += "edge [fontsize=9, fontname=Helvetica];"
     return f'digraph "{name} {title}" {{\n{head}\n{_GRAPHS[name][title]}\n}}'
 
 
@@ -148,6 +178,7 @@ def machines() -> str:
         "# Machines\n",
         "A machine is a preset, or a TOML file of changes to one: [how](../docs/how-to/add-a-machine.md).\n",
         "## Fields\n",
+        entries(*(field for field in FIELDS if core_name(field) in DECLARED)),
         "Sizes are given to the core in bytes; names that end with `_kib` take KiB.\n",
         table(("field", "unit", "allowed", "meaning"), rows),
         "",
@@ -157,12 +188,23 @@ def machines() -> str:
             (f"`{field}`", f"{value} {unit}".strip(), escape(source))
             for field, value, unit, _, source in machine.rows()
         ]
-        lines += [f"## `{name}`\n", sentence(DESCRIPTIONS[name]), ""]
+        lines += [f"## `{name}`\n", entries(name), sentence(DESCRIPTIONS[name]), ""]
         lines += [table(("field", "value", "source"), cells), ""]
     return "\n".join(lines)
 
 
-# ---- commands and Python
+# ---- workloads, commands and Python
+
+
+def workloads() -> str:
+    """Every workload with its check, and the papers that evaluate with it."""
+    known = gpucoh.workloads()
+    rows = [
+        (f"`{name}`", escape(sentence(one.title)), escape(one.check), ", ".join(one.papers) or "-")
+        for name, one in known.items()
+    ]
+    lines = ["# Workloads\n", entries(*known), "`gpucoh workloads ID` prints the parameters.\n"]
+    return "\n".join([*lines, table(("id", "algorithm", "check", "papers"), rows), ""])
 
 
 def commands() -> str:
@@ -182,7 +224,11 @@ def commands() -> str:
     made = subprocess.run(
         command, capture_output=True, text=True, check=True, env={**os.environ, "NO_COLOR": "1"}
     )
-    return re.sub(r"^# `gpucoh`", "# Commands", made.stdout, count=1, flags=re.MULTILINE)
+    text = re.sub(r"^# `gpucoh`", "# Commands", made.stdout, count=1, flags=re.MULTILINE)
+    heading = r"^## `gpucoh ([\w-]+)`$"
+    return re.sub(
+        heading, lambda found: f"{found[0]}\n\n{entries(found[1])}", text, flags=re.MULTILINE
+    )
 
 
 def python() -> str:
@@ -206,7 +252,7 @@ def python() -> str:
         lines.append(f"## {title}\n")
         for name in names:
             kind = "function" if inspect.isroutine(getattr(gpucoh, name)) else "class"
-            lines += ["```{eval-rst}", f".. auto{kind}:: gpucoh.{name}"]
+            lines += [entries(name), "```{eval-rst}", f".. auto{kind}:: gpucoh.{name}"]
             lines += ["   :members:", "   :show-inheritance:"] if kind == "class" else []
             lines += ["```", ""]
     lines += [

@@ -67,7 +67,9 @@ GPC_METADATA(hmg_l2, unit, HMG_L2_UNIT)
     X(P, inv_by_store, "INVs sent for stores and atomics")                                                             \
     X(P, inv_by_load, "INVs sent by GPU homes for loads that pass them")                                               \
     X(P, inv_by_eviction, "INVs sent for replaced entries of the directory")                                           \
-    X(P, inv_forwarded, "INVs of a home that GPU homes have sent on")
+    X(P, inv_forwarded, "INVs of a home that GPU homes have sent on")                                                  \
+    X(P, invalidating_stores, "stores and atomics for which a directory has sent INV")                                 \
+    X(P, invalidating_evictions, "replaced entries for which a directory has sent INV")
 
 enum { HMG_COUNTERS(GPC_COUNT_ENUM_, HMG_COUNT) };
 

@@ -77,12 +77,16 @@ invalidate(gpc_step_t *x, uint32_t dies, uint32_t counter)
     return GPC_OK;
 }
 
-static uint32_t
-counter_of(const gpc_step_t *x)
+/* Of an access: of a load only at a GPU home. */
+static int
+invalidate_for(gpc_step_t *x, uint32_t dies)
 {
     bool load =
         x->outer->cause >= GPC_MSG_OWN && gpc_message_info(x->unit, x->outer->cause)->traffic_class == GPC_CLASS_REQ;
-    return load ? HMG_COUNT_inv_by_load : HMG_COUNT_inv_by_store;
+    if (dies && !load) {
+        gpc_count_own(x, HMG_COUNT_invalidating_stores);
+    }
+    return invalidate(x, dies, load ? HMG_COUNT_inv_by_load : HMG_COUNT_inv_by_store);
 }
 
 GPC_ACTION(act_list, "list the die")
@@ -93,16 +97,17 @@ GPC_ACTION(act_list, "list the die")
 
 GPC_ACTION(act_invalidate, "send INV to all dies that are listed")
 {
-    return invalidate(x, *listed(x), counter_of(x));
+    return invalidate_for(x, *listed(x));
 }
 
 GPC_ACTION(act_invalidate_others, "send INV to all other dies that are listed")
 {
-    return invalidate(x, *listed(x) & ~asking(x->outer, x->cause), counter_of(x));
+    return invalidate_for(x, *listed(x) & ~asking(x->outer, x->cause));
 }
 
 GPC_ACTION(act_evict, "send INV to all dies that are listed, for the replacement")
 {
+    gpc_count_own(x, HMG_COUNT_invalidating_evictions);
     return invalidate(x, *listed(x), HMG_COUNT_inv_by_eviction);
 }
 

@@ -6,14 +6,15 @@
 #ifndef GPC_PROTOCOLS_DIES_LRM_H
 #define GPC_PROTOCOLS_DIES_LRM_H
 
-#include "protocols/dies/mcm.h"
+#include "protocols/dies/merge.h"
 
 #define LRM_MESSAGE(FIELD) FIELD(PLAIN, uint8_t, drops) /* DATA, ATOMIC_DATA: of an acquire that drops near lines */
 GPC_METADATA(lrm, message, LRM_MESSAGE)
 
-enum { LRM_SYNC_ENTRIES };
+enum { LRM_SYNC_ENTRIES = MERGE_NUM_OPTIONS };
 #define LRM_OPTIONS                                                                                                    \
     {                                                                                                                  \
+        MERGE_OPTIONS,                                                                                                 \
         GPC_NUMBER("sync_entries", 0, 0, 1 << 20,                                                                      \
                    "Synchronisation variables that the directory of each L2 bank lists; 0: 16 a die, at least one a "  \
                    "bank",                                                                                             \
@@ -31,9 +32,10 @@ GPC_METADATA(lrm_l2, unit, LRM_L2_UNIT)
     X(P, sync_moved, "acquires that drop because no die or another one is the owner")                                  \
     X(P, sync_replaced, "variables that lost their owner to another variable")                                         \
     X(P, sync_disowned, "variables that lost their owner to a store or atomic of another die")
-enum { LRM_COUNTERS(GPC_COUNT_ENUM_, LRM_COUNT) };
+enum { LRM_COUNTERS(GPC_COUNT_ENUM_, LRM_COUNT) LRM_COUNT_END };
 
-extern const gpc_controller_type_t lrm_l2;
+extern const gpc_table_t lrm_l2_lines;
+extern const gpc_controller_type_t lrm_l2, merge_lrm_l2;
 
 /* ---- the directory of synchronisation variables (lrm_directory.c) ------------------------------------------------ */
 

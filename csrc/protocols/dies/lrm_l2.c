@@ -77,7 +77,7 @@ l2_classify(const gpc_step_t *x)
     return x->cause == GPC_MSG_KERNEL_BEGIN ? L2_DROP : mcm_l2_classify(x);
 }
 
-static const gpc_table_t lines = {GPC_PATCHED_TABLE("L2", OVER_LINES, L2, "mcm", mcm_l2_lines, l2_patches, l2_classify),
+const gpc_table_t lrm_l2_lines = {GPC_PATCHED_TABLE("L2", OVER_LINES, L2, "mcm", mcm_l2_lines, l2_patches, l2_classify),
                                   .causes = {ON(GPC_MSG_ACQUIRE, L2_DROP)}};
 
 static uint32_t
@@ -88,16 +88,33 @@ entries(const gpc_machine_t *machine, const int64_t *options)
 }
 
 static const gpc_count_info_t counters[] = {LRM_COUNTERS(GPC_COUNT_INFO_, LRM_COUNT){NULL, NULL}};
+static const gpc_count_info_t merge_counters[] = {LRM_COUNTERS(GPC_COUNT_INFO_, LRM_COUNT)
+                                                      MERGE_COUNTERS(GPC_COUNT_INFO_, MERGE_COUNT){NULL, NULL}};
+
+#define LRM_L2                                                                                                         \
+    .name = "L2", .position = GPC_AT_BANK,                                                                             \
+    .arrays = {{.name = "tags", .line = gpc_writer_line_described, .has_data = true}},                                 \
+    .unit = lrm_l2_unit_described, .begins = 1u << MCM_TABLE_LINES
+#define LRM_DIRECTORY                                                                                                  \
+    {                                                                                                                  \
+        .name = "directory", .entry = lrm_directory_entry_described, .capacity = entries, .may_rest = true             \
+    }
 
 const gpc_controller_type_t lrm_l2 = {
-    .name = "L2",
-    .position = GPC_AT_BANK,
-    .tables = {&lines, &mcm_l2_acquires, &lrm_directory},
-    .arrays = {{.name = "tags", .line = gpc_writer_line_described, .has_data = true}},
-    .parts = {{.name = "directory", .entry = lrm_directory_entry_described, .capacity = entries, .may_rest = true}},
+    LRM_L2,
+    .tables = {&lrm_l2_lines, &mcm_l2_acquires, &lrm_directory},
+    .parts = {LRM_DIRECTORY},
     .object_of = {0, 0, MCM_DIRECTORY},
-    .unit = lrm_l2_unit_described,
     .counters = counters,
     .route = mcm_l2_route,
-    .begins = 1u << MCM_TABLE_LINES,
+};
+
+const gpc_controller_type_t merge_lrm_l2 = {
+    LRM_L2,
+    .tables = {&merge_lrm_lines, &mcm_l2_acquires, &lrm_directory, &merge_entries},
+    .parts = {LRM_DIRECTORY, MERGE_PART},
+    .object_of = {0, 0, MCM_DIRECTORY, MCM_DIRECTORY + 1},
+    .counters = merge_counters,
+    .route = merge_route,
+    .entry_of = merge_entry_of,
 };

@@ -46,12 +46,15 @@ GPC_SAME_NUMBER(FLUSH_FLUSH, MCM_END);
 #define FLUSH_MESSAGE(FIELD) FIELD(PLAIN, uint32_t, round) /* WORDS, TAKEN: of the near L2's flushes */
 GPC_METADATA(flush, message, FLUSH_MESSAGE)
 
+#define MCM_FIVE_NETWORKS                                                                                              \
+    {.name = "request", .ordered = true, .requests = true}, {.name = "response", .ordered = true}, {.name = "drop"},   \
+        {.name = "between", .ordered = true, .requests = true, .star = true, .rotates = true},                         \
+    {                                                                                                                  \
+        .name = "back", .star = true                                                                                   \
+    }
 #define MCM_NETWORKS                                                                                                   \
     {                                                                                                                  \
-        {.name = "request", .ordered = true, .requests = true}, {.name = "response", .ordered = true},                 \
-            {.name = "drop"},                                                                                          \
-            {.name = "between", .ordered = true, .requests = true, .star = true, .rotates = true},                    \
-            {.name = "back", .star = true},                                                                            \
+        MCM_FIVE_NETWORKS                                                                                              \
     }
 
 enum { MCM_TABLE_LINES, MCM_TABLE_UNIT, MCM_TABLE_DIRECTORY };

@@ -43,6 +43,9 @@ l1_classify(const gpc_step_t *x)
     if (x->cause == GPC_MSG_ACQUIRE || x->cause == GPC_MSG_KERNEL_BEGIN) {
         return L1_ACQUIRE;
     }
+    if (x->cause == MERGE_OLD_VALUES) {
+        return gpc_is_last_answer(x) ? L1_LAST_DATA : L1_DATA;
+    }
     return x->cause == GPC_MSG_LOAD && x->msg->order != GPC_ORDER_WEAK ? L1_LOAD_HOME : baseline_l1_classify(x);
 }
 

@@ -1,6 +1,10 @@
 /* planted.c: bugs planted in the protocols of dies: lines of other dies that survive an acquire, a store or a kernel,
- * words that are not written back, dies that get no INV, answers that come early, channels out of order. */
+ * words that are not written back, dies that get no INV, answers that come early, channels out of order, merged atomics
+ * that are combined or answered wrongly. */
+#include <string.h>
+
 #include "controller/nodes.h"
+#include "protocols/dies/merge.h"
 #include "tests/mutants.h"
 
 GPC_ACTION(act_answer_only, "send DROPPED, and drop nothing")
@@ -116,6 +120,65 @@ GPC_ACTION(act_own_only, "the die becomes the owner, and drops nothing")
     return GPC_OK;
 }
 
+/* ---- the merge unit ---------------------------------------------------------------------------------------------- */
+
+/* The atomic behind `before`, or the first one, of those that an answer is for; NULL: there is none. */
+static gpc_msg_t *
+joined(const gpc_step_t *x, const gpc_msg_t *before)
+{
+    gpc_index_t i = before ? before->next : merge_message(x->msg)->joined.head;
+    return i == GPC_NONE ? NULL : gpc_msg_at(x->unit->messages, i);
+}
+
+GPC_ACTION(act_answer_first_value, "send all cores the old value of the first lane")
+{
+    uint32_t old = gpc_lane_list_at(x->unit->lane_lists, joined(x, NULL)->lanes)->old[0];
+    for (const gpc_msg_t *atomic = joined(x, NULL); atomic; atomic = joined(x, atomic)) {
+        gpc_lane_list_t *lanes = gpc_lane_list_at(x->unit->lane_lists, atomic->lanes);
+        for (uint16_t i = 0; i < lanes->count; i++) {
+            lanes->old[i] = old;
+        }
+    }
+    return mutant_base_act(x, "answer_each");
+}
+
+GPC_ACTION(act_answer_swapped, "answer every compare-and-swap as one that has swapped")
+{
+    for (const gpc_msg_t *atomic = joined(x, NULL); atomic; atomic = joined(x, atomic)) {
+        gpc_lane_list_t *lanes = gpc_lane_list_at(x->unit->lane_lists, atomic->lanes);
+        if (lanes->operation == GPC_ATOMIC_CAS) {
+            memcpy(lanes->old, lanes->operand, sizeof lanes->old);
+        }
+    }
+    return mutant_base_act(x, "answer_each");
+}
+
+GPC_ACTION(act_answer_crossed, "send each of the first two atomics the other one's old values")
+{
+    gpc_msg_t *first = joined(x, NULL), *second = joined(x, first);
+    if (second) {
+        gpc_index_t lanes = first->lanes;
+        first->lanes = second->lanes;
+        second->lanes = lanes;
+    }
+    return mutant_base_act(x, "answer_each");
+}
+
+GPC_ACTION(act_answer_without_drops, "do not tell the cores that near lines must be dropped")
+{
+    for (gpc_msg_t *atomic = joined(x, NULL); atomic; atomic = joined(x, atomic)) {
+        merge_message(atomic)->drops = 0;
+    }
+    return mutant_base_act(x, "answer_each");
+}
+
+static gpc_event_id_t
+join_whatever(const gpc_step_t *x)
+{
+    gpc_event_id_t event = mutant_base_event(x);
+    return mutant_event_is(x, event, "OTHER") ? mutant_event(x, "JOIN") : event;
+}
+
 /* ---- ideal-dies -------------------------------------------------------------------------------------------------- */
 
 GPC_ACTION(act_take_as_sent, "take the words that the home has sent")
@@ -151,6 +214,20 @@ PLANTED(dies) = {
     BUG("mcm!near-acknowledges", "the near L2 acknowledges a store, which the home has yet to get and answers again",
         NULL, REPLACE("L2", "I N NX", "NEAR_OTHER", "pass", act_acknowledge_and_pass)),
     BUG("mcm!between-unordered", "what a near L2 passes on is declared unordered", NULL, UNORDERED("between")),
+    BUG("mcm!merged-one-value", "with merge=on all lanes of a merged atomic get one old value", NULL,
+        CHOOSE("merge", "on"), REPLACE("L2.merge", "R", "ANSWER", "answer_each", act_answer_first_value)),
+    BUG("mcm!merged-all-swap", "with merge=on every merged compare-and-swap is answered as one that has swapped", NULL,
+        CHOOSE("merge", "on"), REPLACE("L2.merge", "R", "ANSWER", "answer_each", act_answer_swapped)),
+    BUG("mcm!merged-crossed", "with merge=on a core gets the old values of another one's atomic", NULL,
+        CHOOSE("merge", "on"), REPLACE("L2.merge", "R", "ANSWER", "answer_each", act_answer_crossed)),
+    BUG("mcm!merged-late", "with merge=on an atomic joins an entry that has been sent", NULL, CHOOSE("merge", "on"),
+        COPY("L2.merge", "R", "FIRST", "V", "JOIN")),
+    BUG("mcm!merged-other", "with merge=on an atomic joins one of another operation or compared value", NULL,
+        CHOOSE("merge", "on"), CLASSIFY("L2.merge", join_whatever)),
+    BUG("mcm!merged-keeps-line", "with merge=on a near line stays when a merged atomic is sent", NULL,
+        CHOOSE("merge", "on"), DROP("L2.merge", "V", "END LAST OTHER BEHIND", "drop_near")),
+    BUG("mcm!merged-overtaken", "with merge=on a store or load passes an atomic of its core that waits", NULL,
+        CHOOSE("merge", "on"), COPY("L2.merge", "V", "BEHIND", "V", "ALONE")),
 
     BUG("flush!victim-loses-words", "a near line is evicted without its dirty words", NULL,
         REPLACE("L2", "M W", "EVICT_DIRTY", "write_words_back", act_lose_words)),
@@ -283,6 +360,8 @@ PLANTED(dies) = {
     BUG("lrm!late-line-kept", "a near line is kept that was on its way when its die dropped", NULL,
         DROP("L2", "NP", "DROP", "release_way"), STAY("L2", "NP", "DROP")),
     BUG("lrm!near-line-survives-store", "a near line stays when a store passes", NULL, STAY("L2", "N", "NEAR_OTHER")),
+    BUG("lrm!merged-drop-forgotten", "with merge=on cores learn of no drop that their merged atomics need", NULL,
+        CHOOSE("merge", "on"), REPLACE("L2.merge", "R", "ANSWER", "answer_each", act_answer_without_drops)),
     BUG("lrm!l1-keeps-copies", "an acquire of the owner keeps the L1's copies", NULL, STAY("L1", "V", "ACQUIRE")),
 
     BUG("ideal-dies!near-line-stays", "a hit in a near L2 returns the words of the last one that renewed the line",

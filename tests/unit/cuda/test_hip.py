@@ -38,7 +38,7 @@ def test_names_and_functions_are_hip_s() -> None:
     missing = cuda("--hip", source, "--", "more")
     assert missing.returncode == 2
     assert missing.stderr == (
-        "gpucoh: the program calls hipMemcpy3D, which gpucoh's CUDA runtime does not have\n"
+        "gpucoh: the program calls hipMemcpy3DAsync, which gpucoh's CUDA runtime does not have\n"
     )
 
 

@@ -23,7 +23,6 @@ REGISTERS = ".reg .b32 %r<3>; .reg .b64 %rd<3>; .reg .f32 %f<3>; .reg .pred %p;"
         ("cvt.rn.bf16.s64 %f0, %rd0;", "the instruction is not supported"),
         ("atom.global.exch.b128 %rd0, [%rd1], %rd0;", "the instruction is not supported"),
         ("call (%r0), cudaLaunchDeviceV2, ();", "dynamic parallelism is not supported"),
-        ("call (%r0), malloc, ();", "memory that a kernel allocates is not supported"),
         ("tex.2d.v4.f32.s32 {%f0, %f0, %f0, %f0}, [t, {%r0, %r0}];", "textures are not supported"),
         ("wgmma.fence.sync.aligned;", "tensor cores are not supported"),
         ("mapa.u64 %rd0, %rd0, %r0;", "clusters of blocks are not supported"),

@@ -98,7 +98,7 @@ main(int argc, char **)
         return 1;
     if (argc > 1) {
         hipMemcpy3DParms all = {};
-        CHECK(hipMemcpy3D(&all));
+        CHECK(hipMemcpy3DAsync(&all));
     }
     return hipHostFree(p) == hipSuccess ? 0 : 1;
 }
