@@ -6,6 +6,7 @@ import pytest
 from gpucoh.studies.intervals import (
     FEWEST,
     interaction,
+    interval,
     interval_over_workloads,
     left_out_ends,
     ranking,
@@ -84,3 +85,7 @@ def test_the_interaction_is_the_share_of_the_variances_that_made_the_values():
     assert interaction(made(1, 0))[0] < 0.01
     assert interaction(made(0, 1))[0] > 0.95
     assert np.isnan(interaction(made(1, 1)[:, :, : FEWEST - 1])[0])
+
+
+def test_an_interval_of_three_seeds_reaches_from_the_smallest_to_the_largest():
+    assert interval(np.array([[1.0, 2.0, 4.0]]))[0].tolist() == [1.0, 4.0]

@@ -12,7 +12,9 @@ ROOT = Path(__file__).parents[2]
 
 def test_the_study_s_page_counts_the_runs_of_its_store():
     text = (ROOT / "docs" / "study.md").read_text(encoding="utf-8")
-    found = re.search(r"^([\d,]+) runs .*took .*\. (\d+) failed, (\d+) are wrong", text, re.MULTILINE)
+    found = re.search(
+        r"^([\d,]+) runs .*took .*\. (\d+) failed, (\d+) are wrong", text, re.MULTILINE
+    )
     rows = pd.read_parquet(ROOT / "studies" / "ideas-tables.parquet")
     rows = rows[rows["matrix"].ne("sharing") & rows["error"].ne("Gap")]
     failed, wrong = rows["error"].notna(), rows["correct"].eq(False)

@@ -22,7 +22,6 @@ from gpucoh.runs import keys
 from gpucoh.runs.keys import keys_of
 from gpucoh.runs.runner import Run
 from gpucoh.studies import tabulation
-from gpucoh.studies.intervals import interval
 from gpucoh.studies.matrices import Description, Settings, SharingRun
 from gpucoh.studies.study import study_row
 
@@ -441,7 +440,6 @@ def test_regret_is_the_loss_against_the_best_of_each_workload_and_equals_win_tog
     rows = rows[(rows.machine == "fermi") & rows.workload.isin(["w0", "w1", "w2", "w3"])]
     cycles = {"p0": (100, 100), "p1": (50, 100), "p2": (50, 100), "p3": (100, 98), "p4": (10, 10)}
     rows = rows[rows.protocol.isin(cycles)].copy()
-    # The second workload differs, the others are equal.
     rows["cycles"] = [cycles[row.protocol][row.workload == "w1"] for row in rows.itertuples()]
     settings = Settings(baseline="p0", bounds=("p4",))
     table = tabulation.Tables(rows, settings).regret().set_index("protocol")
@@ -484,10 +482,6 @@ def test_thresholds_say_where_another_rule_of_classes_has_another_winner():
     }
     assert found.workloads[2.0, "read-shared"] == 8
     assert found.other[found.other].index.tolist() == [(2.0, "read-shared")]
-
-
-def test_an_interval_of_three_seeds_reaches_from_the_smallest_to_the_largest():
-    assert interval(np.array([[1.0, 2.0, 4.0]]))[0].tolist() == [1.0, 4.0]
 
 
 def test_the_trees_small_store_has_the_same_tables(folder, monkeypatch):
