@@ -21,6 +21,7 @@ import flags
 import generated
 import real_bugs
 import study_page
+import study_second
 import time_faults
 from generated import Maker
 from pages import ROOT
@@ -47,6 +48,7 @@ def stored() -> Iterator[tuple[Path, Mapping[str, Maker], str]]:
     yield flags.PAGE, flags.PARTS, "python tools/flags.py --docs"
     yield correlation.PAGE, correlation.PARTS, "python tools/correlation.py --page"
     yield study_page.PAGE, study_page.tree().parts(), "make study-page"
+    yield study_second.PAGE, study_second.parts(), "python tools/study_second.py"
     yield dies_page.PAGE, dies_page.tree().parts(), "make dies"
     faults = {time_faults.PART: time_faults.stored}
     yield time_faults.PAGE, faults, "python tools/time_faults.py --page"

@@ -104,6 +104,7 @@ def front(source: Path) -> None:
         "all-reduce",
         "flags",
         "dies",
+        "second-set",
     ]
     fidelity = sorted(
         f"docs/fidelity/{path.stem}" for path in (source / "docs/fidelity").glob("*.md")
