@@ -109,7 +109,7 @@ def test_an_older_page_that_is_not_declared_fails(tool, tmp_path, monkeypatch, c
     assert tool.main() == 0
     text = re.sub(r"older = \[.*?\]", "older = []", tool.PAGES.read_text(), flags=re.DOTALL)
     given = tmp_path / "pages.toml"
-    given.write_text(text.replace("after = 1", "after = 0", 1))
+    given.write_text(re.sub(r"after = 1\b", "after = 0", text, count=1))
     monkeypatch.setattr(tool, "PAGES", given)
     monkeypatch.setattr(tool, "ROOT", tmp_path)
     assert tool.main() == 1
