@@ -37,6 +37,17 @@ enum { LRM_COUNTERS(GPC_COUNT_ENUM_, LRM_COUNT) LRM_COUNT_END };
 extern const gpc_table_t lrm_l2_lines;
 extern const gpc_controller_type_t lrm_l2, merge_lrm_l2;
 
+/* What both have. */
+uint32_t lrm_entries(const gpc_machine_t *machine, const int64_t *options);
+#define LRM_L2                                                                                                         \
+    .name = "L2", .position = GPC_AT_BANK,                                                                             \
+    .arrays = {{.name = "tags", .line = gpc_writer_line_described, .has_data = true}},                                 \
+    .unit = lrm_l2_unit_described, .begins = 1u << MCM_TABLE_LINES
+#define LRM_DIRECTORY                                                                                                  \
+    {                                                                                                                  \
+        .name = "directory", .entry = lrm_directory_entry_described, .capacity = lrm_entries, .may_rest = true             \
+    }
+
 /* ---- the directory of synchronisation variables (lrm_directory.c) ------------------------------------------------ */
 
 #define LRM_ENTRY(FIELD)                                                                                               \

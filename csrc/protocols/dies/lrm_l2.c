@@ -80,25 +80,14 @@ l2_classify(const gpc_step_t *x)
 const gpc_table_t lrm_l2_lines = {GPC_PATCHED_TABLE("L2", OVER_LINES, L2, "mcm", mcm_l2_lines, l2_patches, l2_classify),
                                   .causes = {ON(GPC_MSG_ACQUIRE, L2_DROP)}};
 
-static uint32_t
-entries(const gpc_machine_t *machine, const int64_t *options)
+uint32_t
+lrm_entries(const gpc_machine_t *machine, const int64_t *options)
 {
     uint32_t banks = machine->partitions / (machine->dies > 1 ? machine->dies : 1);
     return options[LRM_SYNC_ENTRIES] ? (uint32_t) options[LRM_SYNC_ENTRIES] : (16 + banks - 1) / banks;
 }
 
 static const gpc_count_info_t counters[] = {LRM_COUNTERS(GPC_COUNT_INFO_, LRM_COUNT){NULL, NULL}};
-static const gpc_count_info_t merge_counters[] = {LRM_COUNTERS(GPC_COUNT_INFO_, LRM_COUNT)
-                                                      MERGE_COUNTERS(GPC_COUNT_INFO_, MERGE_COUNT){NULL, NULL}};
-
-#define LRM_L2                                                                                                         \
-    .name = "L2", .position = GPC_AT_BANK,                                                                             \
-    .arrays = {{.name = "tags", .line = gpc_writer_line_described, .has_data = true}},                                 \
-    .unit = lrm_l2_unit_described, .begins = 1u << MCM_TABLE_LINES
-#define LRM_DIRECTORY                                                                                                  \
-    {                                                                                                                  \
-        .name = "directory", .entry = lrm_directory_entry_described, .capacity = entries, .may_rest = true             \
-    }
 
 const gpc_controller_type_t lrm_l2 = {
     LRM_L2,
@@ -107,14 +96,4 @@ const gpc_controller_type_t lrm_l2 = {
     .object_of = {0, 0, MCM_DIRECTORY},
     .counters = counters,
     .route = mcm_l2_route,
-};
-
-const gpc_controller_type_t merge_lrm_l2 = {
-    LRM_L2,
-    .tables = {&merge_lrm_lines, &mcm_l2_acquires, &lrm_directory, &merge_entries},
-    .parts = {LRM_DIRECTORY, MERGE_PART},
-    .object_of = {0, 0, MCM_DIRECTORY, MCM_DIRECTORY + 1},
-    .counters = merge_counters,
-    .route = merge_route,
-    .entry_of = merge_entry_of,
 };

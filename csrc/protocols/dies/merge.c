@@ -192,7 +192,7 @@ static const gpc_patch_t l2_patches[] = {
 
 static const gpc_table_t mcm_lines = {
     GPC_PATCHED_TABLE("L2", OVER_LINES, L2, "mcm", mcm_l2_lines, l2_patches, l2_classify)};
-const gpc_table_t merge_lrm_lines = {
+static const gpc_table_t lrm_lines = {
     GPC_PATCHED_TABLE("L2", OVER_LINES, L2, "lrm", lrm_l2_lines, l2_patches, l2_classify)};
 
 /* ---- near -------------------------------------------------------------------------------------------------------- */
@@ -373,11 +373,11 @@ static const gpc_cell_t m_table[M_NUM_STATES][M_NUM_EVENTS] = {
 };
 /* clang-format on */
 
-const gpc_table_t merge_entries = {GPC_TABLE("L2.merge", OVER_ENTRIES, M, m_table, m_classify)};
+static const gpc_table_t entries = {GPC_TABLE("L2.merge", OVER_ENTRIES, M, m_table, m_classify)};
 
 /* The line's open entry is its newest one. */
-gpc_index_t
-merge_entry_of(const gpc_controller_t *unit, uint8_t number, const gpc_msg_t *msg)
+static gpc_index_t
+entry_of(const gpc_controller_t *unit, uint8_t number, const gpc_msg_t *msg)
 {
     const gpc_part_t *part = &unit->parts[number];
     if (msg->type != MERGE_MERGED_DATA) {
@@ -390,8 +390,8 @@ merge_entry_of(const gpc_controller_t *unit, uint8_t number, const gpc_msg_t *ms
     return entry;
 }
 
-uint8_t
-merge_route(const gpc_controller_t *unit, const gpc_msg_t *msg)
+static uint8_t
+route(const gpc_controller_t *unit, const gpc_msg_t *msg)
 {
     uint8_t merge = (uint8_t) (MCM_TABLE_DIRECTORY + part_of(unit));
     if (msg->type == GPC_MSG_TIMER || msg->type == MERGE_MERGED_DATA) {
@@ -407,23 +407,41 @@ merge_route(const gpc_controller_t *unit, const gpc_msg_t *msg)
     return msg->type == MCM_ATOMIC || waits ? merge : MCM_TABLE_LINES;
 }
 
-uint32_t
-merge_capacity(const gpc_machine_t *machine, const int64_t *options)
+static uint32_t
+capacity(const gpc_machine_t *machine, const int64_t *options)
 {
     uint32_t banks = machine->partitions / (machine->dies > 1 ? machine->dies : 1);
     return options[MERGE_ENTRIES] ? (uint32_t) options[MERGE_ENTRIES] : (2048 + banks - 1) / banks;
 }
+
+#define MERGE_PART                                                                                                     \
+    {                                                                                                                  \
+        .name = "merge", .entry = merge_entry_described, .capacity = capacity                                    \
+    }
 
 static const gpc_count_info_t counters[] = {MERGE_COUNTERS(GPC_COUNT_INFO_, MERGE_COUNT){NULL, NULL}};
 
 const gpc_controller_type_t merge_mcm_l2 = {
     .name = "L2",
     .position = GPC_AT_BANK,
-    .tables = {&mcm_lines, &mcm_l2_acquires, &merge_entries},
+    .tables = {&mcm_lines, &mcm_l2_acquires, &entries},
     .arrays = {{.name = "tags", .line = gpc_writer_line_described, .has_data = true}},
     .parts = {MERGE_PART},
     .counters = counters,
-    .route = merge_route,
-    .entry_of = merge_entry_of,
+    .route = route,
+    .entry_of = entry_of,
     .begins = 1u << MCM_TABLE_LINES,
+};
+
+static const gpc_count_info_t lrm_counters[] = {LRM_COUNTERS(GPC_COUNT_INFO_, LRM_COUNT)
+                                                    MERGE_COUNTERS(GPC_COUNT_INFO_, MERGE_COUNT){NULL, NULL}};
+
+const gpc_controller_type_t merge_lrm_l2 = {
+    LRM_L2,
+    .tables = {&lrm_lines, &mcm_l2_acquires, &lrm_directory, &entries},
+    .parts = {LRM_DIRECTORY, MERGE_PART},
+    .object_of = {0, 0, MCM_DIRECTORY, MCM_DIRECTORY + 1},
+    .counters = lrm_counters,
+    .route = route,
+    .entry_of = entry_of,
 };

@@ -59,14 +59,6 @@ enum { MERGE_COUNTERS(GPC_COUNT_ENUM_, MERGE_COUNT) };
     X(L2_FILL_MERGED, "fill from memory, for a combined atomic")
 
 /* Parts and tables: the merge unit's are the last. */
-extern const gpc_table_t merge_lrm_lines, merge_entries;
 extern const gpc_controller_type_t merge_mcm_l2;
-uint32_t merge_capacity(const gpc_machine_t *machine, const int64_t *options);
-uint8_t merge_route(const gpc_controller_t *unit, const gpc_msg_t *msg);
-gpc_index_t merge_entry_of(const gpc_controller_t *unit, uint8_t part, const gpc_msg_t *msg);
-#define MERGE_PART                                                                                                     \
-    {                                                                                                                  \
-        .name = "merge", .entry = merge_entry_described, .capacity = merge_capacity                                    \
-    }
 
 #endif
