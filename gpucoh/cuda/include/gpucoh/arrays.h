@@ -205,6 +205,9 @@ gpucoh_of_resource(gpucoh_image *image, const cudaResourceDesc *from)
             return true;
         case cudaResourceTypeLinear:
             bytes = gpucoh_texel_bytes(from->res.linear.desc);
+            if (!bytes) {
+                return false;
+            }
             *image = gpucoh_image_of(from->res.linear.devPtr, from->res.linear.desc,
                                      from->res.linear.sizeInBytes / bytes, 0, 0, 0);
             return true;
