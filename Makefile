@@ -36,7 +36,7 @@ help:
 	@echo "make shown    every run of the five scorecards at scale tiny, a fortieth at small (SEED=... draws it)"
 	@echo "make bench    speed of the simulator; host instructions against the stored baseline"
 	@echo "make fidelity  measure the tables of docs/fidelity/PAPER.md (PAPER=tc|rcc|denovo|stc|qr SCALE=small|paper); an interrupted run continues"
-	@echo "make study    the part of the study that CI repeats, compared with its stored tables (a minute); study-run the whole, study-page its page"
+	@echo "make study    the part of the study that CI repeats, compared with its stored tables (a minute); study-repeat a hundredth of the whole, study-run the whole, study-page its page"
 	@echo "make dies     the comparison of protocols of dies, and its page (docs/dies.md)"
 	@echo "make notebooks  execute every notebook with small inputs and store what it shows"
 	@echo "make site     the documentation as a site in build/site/html, with its links checked, and pages opened in Chromium if there is one"
@@ -261,9 +261,13 @@ clean:
 # The part of the study that CI repeats; its tables are compared with studies/check/. The whole study is STUDY_STORE's: after
 # an interruption study-run continues; study-page writes docs/study.md from it.
 STUDY_STORE ?= build/ideas.parquet
-.PHONY: study study-run study-page
+.PHONY: study study-repeat study-run study-page
 study: develop $(BUILD)/.run
 	$(BIN)/python tools/study_check.py
+
+# A hundredth of the study's stored runs, drawn by the commit's hash or by SEED.
+study-repeat: develop $(BUILD)/.run
+	$(BIN)/python tools/study_repeat.py $(if $(SEED),--draw $(SEED))
 
 study-run: develop $(BUILD)/.run
 	$(BIN)/gpucoh study studies/ideas.toml --store $(STUDY_STORE) --jobs $(or $(JOBS),2)

@@ -19,7 +19,7 @@ import struct
 import sys
 import time
 import tomllib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -59,6 +59,8 @@ class Program:
         Headers that its repository lacks and that it needs nothing of: empty ones are made.
     fixed_time : bool
         ``time``, which seeds its random numbers, gives 1.
+    fields : mapping
+        Fields of the machine.
     """
 
     folder: str
@@ -75,6 +77,7 @@ class Program:
     files: Sequence[str] = ()
     headers: Sequence[str] = ()
     fixed_time: bool = False
+    fields: Mapping[str, int] = field(default_factory=dict)
 
     @property
     def check(self) -> str:
@@ -415,7 +418,8 @@ def outcome_of(
     budget = BUDGET * (10 if program.name in _LARGE else 1)
     return run_program(
         built, program.name, arguments, capture="output", protocol=protocol, consistency=rule,
-        machine=machine("fermi").replace(**fields), seed=0, check=False, budget=budget, deadlock_after=DEADLOCK_AFTER,
+        machine=machine("fermi").replace(**program.fields, **fields), seed=0, check=False, budget=budget,
+        deadlock_after=DEADLOCK_AFTER,
     )  # fmt: skip
 
 

@@ -1,10 +1,10 @@
 """Run the second set of programs of the study, and keep their cycles: CUDA programs that are no workload of gpucoh.
 
 ``python tools/second_set.py FOLDER`` takes a folder with clones of gpu-rodinia and polybenchGpu, as cuda_suites.py, and
-runs the programs that tools/cuda_suites.toml lists as ``second``, and the examples of examples/cuda that run on one
-GPU, under every protocol of the study's matrix ``small`` on machine ``fermi``. What it writes, studies/second-set.csv,
-has a row for each: program, protocol, core cycles, and why it is not right, if it is not. Sources are compiled
-unmodified and not kept. Programs that are there and right are not run again, unless ``--again`` is given.
+runs the programs that tools/cuda_suites.toml lists as ``second``, examples of examples/cuda and later workloads, under
+every protocol of the study's matrix ``small`` on machine ``fermi``. What it writes, studies/second-set.csv, has a row
+for each: program, protocol, core cycles, and why it is not right, if it is not. Sources are compiled unmodified and not
+kept. Programs that are there and right are not run again, unless ``--again`` is given.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ def rows_of(
             for protocol in protocols:
                 outcome = cuda_suites.outcome_of(program, built, protocol, None)
                 text = outcome.output.decode(errors="replace")
-                why = outcome.reason or program.verdict(text, own)
+                why = outcome.reason.partition(":")[0] or program.verdict(text, own)
                 if not why and wanted and cuda_suites.written(program, outcome, own) != wanted:
                     why = "the output differs from the reference's"
                 cycles = outcome.result.cycles

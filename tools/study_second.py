@@ -22,6 +22,7 @@ from gpucoh.studies.intervals import resampled
 
 PAGE, STORE = ROOT / "docs" / "second-set.md", ROOT / "studies" / "second-set.csv"
 BASELINE, BOUNDS = "no-l1", ("no-coh", "ideal", "sc-ideal")
+APART = 3
 #: What a program is of, as the store names it -> as the page does.
 KINDS = {
     "gpu-rodinia": "Rodinia",
@@ -67,29 +68,58 @@ def correlation(first: dict[str, Vector], second: dict[str, Vector]) -> str:
     return f"{found[0]:.2f} ({low:.2f} to {high:.2f})"
 
 
+def apart(names: list[str], one: Vector, two: Vector, places: dict[str, dict[str, float]]) -> str:
+    """The protocols whose places are apart, and the kind of program that decides it."""
+    found = []
+    for k, name in enumerate(names):
+        if abs(one[k] - two[k]) >= APART:
+            kind = max(KINDS, key=lambda kind: abs(places[kind][name] - one[k]))
+            found.append(
+                f"`{name}` is {one[k]:.0f} with the workloads and {two[k]:.0f} here ({KINDS[kind]}: "
+                f"{places[kind][name]:.0f})"
+            )
+    return (
+        f"Places that are {APART} or more apart, with the kind of program that is the farthest from the workloads' "
+        f"place: {'; '.join(found)}."
+    )
+
+
 def sentences(evidence: Evidence) -> str:
     """The page's part."""
     rows = stored()
     first, second = both(evidence, rows)
-    of_kinds = []
-    for kind, name in KINDS.items():
-        part = rows[rows["set"].eq(kind)]
-        if part["program"].nunique() > 2:
-            of_kinds.append(f"{name} {correlation(*both(evidence, part))}")
+    kinds = {kind: rows[rows["set"].eq(kind)] for kind in KINDS}
+    of_kinds = [
+        f"{KINDS[kind]} {correlation(*both(evidence, part))}" for kind, part in kinds.items()
+    ]
     one, two = order(first)[:, 0], order(second)[:, 0]
+    places = {
+        kind: dict(
+            zip(second, order({name: speeds(part)[name] for name in second})[:, 0], strict=True)
+        )
+        for kind, part in kinds.items()
+    }
     programs = rows["program"].nunique()
     found = correlation(first, second)
     text = (
         f"The rank correlation of the mean speedups of {len(second)} protocols over `no-l1`, on "
         f"{len(evidence.workloads)} workloads and on {programs} such programs, is {found}; protocols with a failed run "
-        f"are left out. By kind of program: {'; '.join(of_kinds)}."
+        f"are left out. By kind of program: {'; '.join(of_kinds)}. The last columns have the places by kind.\n\n"
+        f"{apart(list(second), one, two, places)}"
     )
     cells = [
-        (f"`{name}`", shown(first[name]), f"{one[k]:.0f}", shown(second[name]), f"{two[k]:.0f}")
+        (
+            f"`{name}`",
+            shown(first[name]),
+            f"{one[k]:.0f}",
+            shown(second[name]),
+            f"{two[k]:.0f}",
+            *(f"{places[kind][name]:.0f}" for kind in KINDS),
+        )
         for k, name in enumerate(first)
     ]
     cells.sort(key=lambda row: int(row[2]))
-    head = ("", "first set", "place", "second set", "place")
+    head = ("", "first set", "place", "second set", "place", *KINDS.values())
     return f"{text}\n\n{table(head, cells)}"
 
 

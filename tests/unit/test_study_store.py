@@ -1,29 +1,32 @@
 """Are the study's stored rows what runs give, its page what the store says, and the page as short as it shall be?"""
 
 import importlib
-import random
 import re
 from pathlib import Path
 
 import numpy as np
-import pandas as pd
 import pytest
-
-from gpucoh.runs.keys import keys_of
-from gpucoh.studies.matrices import SHARING, Description
-from gpucoh.studies.study import study_row
 
 ROOT = Path(__file__).parents[2]
 CHEAP = 0.1  # processor seconds of a run that is repeated
 REPEATED = 8
-NAMES = ("workload", "protocol", "machine", "cores", "consistency", "seed")
 
 
 @pytest.fixture(scope="module")
-def rows():
-    found = pd.read_parquet(ROOT / "studies" / "ideas-tables.parquet")
-    found["matrix"] = found["matrix"].str.split(",")
-    return found.explode("matrix", ignore_index=True)
+def tool():
+    with pytest.MonkeyPatch.context() as patch:
+        patch.syspath_prepend(str(ROOT / "tools"))
+        yield importlib.import_module("study_repeat")
+
+
+@pytest.fixture(scope="module")
+def rows(tool):
+    return tool.stored()
+
+
+@pytest.fixture(scope="module")
+def runs(tool):
+    return tool.runs()
 
 
 @pytest.fixture(scope="module")
@@ -35,24 +38,17 @@ def part(text, name):
     return re.search(f"<!-- {name} -->\n(.*?)<!-- end -->", text, re.DOTALL)[1]
 
 
-def test_runs_drawn_by_the_commit_repeat_the_stored_ones(rows, monkeypatch):
-    monkeypatch.syspath_prepend(str(ROOT / "tools"))
-    plan = Description(ROOT / "studies" / "ideas.toml").plan()
-    runs = {
-        (place, *(plan.columns[key][name] for name in NAMES)): run
-        for key, run in plan.runs.items()
-        for place in plan.places[key]
-    }
-    cheap = rows[
-        rows["cpu_s"].lt(CHEAP) & rows["error"].isna() & rows["matrix"].ne(SHARING)
-    ].sort_values(["matrix", *NAMES])
-    draw = random.Random(importlib.import_module("shown").commit())
-    for place in draw.sample(range(len(cheap)), REPEATED):
-        row = cheap.iloc[place]
-        run = runs[row["matrix"], *(row[name] for name in NAMES)]
-        fresh = study_row(run, keys_of([run])[0])
-        found = {name: fresh[name] for name in ("cycles", "flits", "correct", "busiest")}
-        assert found == {name: row[name] for name in found}, row.to_dict()
+def test_runs_drawn_by_the_commit_repeat_the_stored_ones(rows, runs, tool):
+    cheap = rows[rows["cpu_s"].lt(CHEAP) & rows["error"].isna()].reset_index(drop=True)
+    for row in tool.drawn(cheap, REPEATED, tool.shown.commit()):
+        assert list(tool.differing(row, runs[tool.place(row)])) == [], row
+
+
+def test_a_changed_row_is_reported(rows, runs, tool):
+    (row,) = tool.drawn(rows[rows["cpu_s"].lt(CHEAP) & rows["error"].isna()], 1, "a changed row")
+    row["cycles"] += 1
+    (found,) = tool.differing(row, runs[tool.place(row)])
+    assert found.startswith("cycles is ")
 
 
 def test_an_effect_of_the_page_follows_from_the_store(rows, text):

@@ -83,8 +83,7 @@ const gpc_table_t lrm_l2_lines = {GPC_PATCHED_TABLE("L2", OVER_LINES, L2, "mcm",
 uint32_t
 lrm_entries(const gpc_machine_t *machine, const int64_t *options)
 {
-    uint32_t banks = machine->partitions / (machine->dies > 1 ? machine->dies : 1);
-    return options[LRM_SYNC_ENTRIES] ? (uint32_t) options[LRM_SYNC_ENTRIES] : (16 + banks - 1) / banks;
+    return mcm_bank_entries(machine, options[LRM_SYNC_ENTRIES], 16);
 }
 
 static const gpc_count_info_t counters[] = {LRM_COUNTERS(GPC_COUNT_INFO_, LRM_COUNT){NULL, NULL}};

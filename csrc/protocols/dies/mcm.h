@@ -101,6 +101,8 @@ gpc_node_t mcm_gpu_home(const gpc_controller_t *unit, gpc_address_t line);
 extern const gpc_table_t mcm_l2_lines, mcm_l2_acquires;
 gpc_event_id_t mcm_l2_classify(const gpc_step_t *x);
 uint8_t mcm_l2_route(const gpc_controller_t *unit, const gpc_msg_t *msg);
+/* Entries of a bank: `given`, or its share of `a_die`. */
+uint32_t mcm_bank_entries(const gpc_machine_t *machine, int64_t given, uint32_t a_die);
 /* Whether a near line may wait for its home: it leaves an MSHR and a way of the set to lines of this die, for which
  * another die's near lines may wait. */
 bool mcm_may_wait(const gpc_step_t *x);

@@ -340,6 +340,13 @@ mcm_l2_route(const gpc_controller_t *unit, const gpc_msg_t *msg)
     return msg->type == MCM_DROP ? MCM_TABLE_UNIT : MCM_TABLE_LINES;
 }
 
+uint32_t
+mcm_bank_entries(const gpc_machine_t *machine, int64_t given, uint32_t a_die)
+{
+    uint32_t banks = machine->partitions / (machine->dies > 1 ? machine->dies : 1);
+    return given ? (uint32_t) given : (a_die + banks - 1) / banks;
+}
+
 const gpc_controller_type_t mcm_l2 = {
     .name = "L2",
     .position = GPC_AT_BANK,

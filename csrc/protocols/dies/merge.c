@@ -410,8 +410,7 @@ route(const gpc_controller_t *unit, const gpc_msg_t *msg)
 static uint32_t
 capacity(const gpc_machine_t *machine, const int64_t *options)
 {
-    uint32_t banks = machine->partitions / (machine->dies > 1 ? machine->dies : 1);
-    return options[MERGE_ENTRIES] ? (uint32_t) options[MERGE_ENTRIES] : (2048 + banks - 1) / banks;
+    return mcm_bank_entries(machine, options[MERGE_ENTRIES], 2048);
 }
 
 #define MERGE_PART                                                                                                     \
