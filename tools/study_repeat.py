@@ -71,17 +71,22 @@ def drawn(rows: pd.DataFrame, number: int, text: str) -> list[Row]:
     return [dict(rows.iloc[place]) for place in places]
 
 
+def absent(value: Any) -> bool:
+    """Nothing, or NaN."""
+    return value is None or value != value
+
+
 def differing(row: Row, run: Run) -> Iterator[str]:
     """Run it again; what differs from the row, a text for each column."""
     fresh = study_row(run, keys_of([run])[0])
     for name in sorted(row.keys() - OTHER):
         was, now = row[name], fresh.get(name)
-        if pd.isna(was) and name != "error":
+        if absent(was) and name != "error":
             continue  # kept for one matrix of the study alone
         if name.startswith(("term_", "share_", "busiest_")):
             same = now is not None and math.isclose(was, now, rel_tol=ROUNDED, abs_tol=ROUNDED)
         else:
-            same = was == now or (pd.isna(was) and pd.isna(now))
+            same = was == now or (absent(was) and absent(now))
         if not same:
             yield f"{name} is {now}, and stored as {was}"
 
