@@ -265,9 +265,10 @@ STUDY_STORE ?= build/ideas.parquet
 study: develop $(BUILD)/.run
 	$(BIN)/python tools/study_check.py
 
-# A hundredth of the study's stored runs, drawn by the commit's hash or by SEED.
+# A hundredth of the study's and of the dies' stored runs, drawn by the commit's hash or by SEED.
 study-repeat: develop $(BUILD)/.run
-	$(BIN)/python tools/study_repeat.py $(if $(SEED),--draw $(SEED))
+	$(BIN)/python tools/study_repeat.py ideas $(if $(SEED),--draw $(SEED))
+	$(BIN)/python tools/study_repeat.py dies $(if $(SEED),--draw $(SEED))
 
 study-run: develop $(BUILD)/.run
 	$(BIN)/gpucoh study studies/ideas.toml --store $(STUDY_STORE) --jobs $(or $(JOBS),2)

@@ -1,7 +1,8 @@
-"""Repeat a hundredth of the study's stored runs, drawn by the commit's hash, and compare: ``make study-repeat``.
+"""Repeat a hundredth of a study's stored runs, drawn by the commit's hash, and compare: ``make study-repeat``.
 
-``study_repeat.py [--one-in 100] [--draw TEXT] [--jobs 2]``. The rows are those of studies/ideas-tables.parquet; each is
-compared in all that it stores but times and the code's version. Exit status 1: a row differs.
+``study_repeat.py [ideas|dies] [--one-in 100] [--draw TEXT] [--jobs 2]``. The rows are those of
+studies/ideas-tables.parquet or dies-tables.parquet; each is compared in all that it stores but times and the code's
+version. Exit status 1: a row differs.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ from gpucoh.runs.runner import Run
 from gpucoh.studies.matrices import Description
 from gpucoh.studies.study import study_row
 
-STORED, STUDY = ROOT / "studies" / "ideas-tables.parquet", ROOT / "studies" / "ideas.toml"
+STUDIES = ROOT / "studies"
 NAMES = ["workload", "protocol", "machine", "cores", "consistency", "seed"]
 #: Columns that say which run it is, or that another machine or commit may change.
 OTHER = {
@@ -43,16 +44,16 @@ ROUNDED = 1e-3  # of amounts and shares: the stored ones are rounded
 Row = dict[str, Any]
 
 
-def stored() -> pd.DataFrame:
+def stored(study: str = "ideas") -> pd.DataFrame:
     """The stored rows, one for each matrix of a run, in an order that the file's does not change."""
-    rows = pd.read_parquet(STORED)
+    rows = pd.read_parquet(STUDIES / f"{study}-tables.parquet")
     rows["matrix"] = rows["matrix"].str.split(",")
     return rows.explode("matrix").sort_values(["matrix", *NAMES]).reset_index(drop=True)
 
 
-def runs() -> dict[tuple[object, ...], Run]:
+def runs(study: str = "ideas") -> dict[tuple[object, ...], Run]:
     """Matrix and what tells its runs apart -> the run."""
-    plan = Description(STUDY).plan()
+    plan = Description(STUDIES / f"{study}.toml").plan()
     return {
         (place, *(plan.columns[key][name] for name in NAMES)): run
         for key, run in plan.runs.items()
@@ -94,11 +95,12 @@ def differing(row: Row, run: Run) -> Iterator[str]:
 def main() -> int:
     """Exit status 1: a row differs."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("study", nargs="?", choices=("ideas", "dies"), default="ideas")
     parser.add_argument("--one-in", type=int, default=100)
     parser.add_argument("--draw", metavar="TEXT", help="default: the commit's hash")
     parser.add_argument("--jobs", type=int, default=2)
     given = parser.parse_args()
-    rows, known = stored(), runs()
+    rows, known = stored(given.study), runs(given.study)
     draw = given.draw or shown.commit()
     chosen = drawn(rows, -(-len(rows) // given.one_in), draw)
 
