@@ -4,10 +4,11 @@
 
 A collection is a folder of folders, each with a Makefile that has a ``run`` target: sources, options and arguments
 are what ``make -n run`` prints. Numbers above :data:`LARGEST` become that, where they are arguments or ``-D`` sizes;
-a program that is too large with these is tried with :data:`SMALLER` ones, and counts as too large if none makes it
-right. ``cuda_collection.toml`` has what a program needs instead. A program is judged by what it prints of its own
-check, else by whether it copies and prints the same under every protocol as under ``no-l1`` with the rule ``sc``.
-Each failure has a class, so that the next feature is chosen by numbers. Nothing of a collection is kept.
+a program that is too large with these is tried with :data:`SMALLER` ones, then with numbers of its source cut too
+(:func:`cut`), and counts as too large if nothing makes it right. ``cuda_collection.toml`` has what a program needs
+instead. A program is judged by what it prints of its own check, else by whether it copies and prints the same under
+every protocol as under ``no-l1`` with the rule ``sc``. Each failure has a class, so that the next feature is chosen by
+numbers. Nothing of a collection is kept.
 """
 
 from __future__ import annotations
@@ -37,10 +38,18 @@ SMALLER, LARGER = (
     (32, 4),
     (2048,),
 )  # LARGER: for programs that launch nothing with the first numbers
+#: Numbers of a source above the first become the second.
+ABOVE, CUT = 1024, 256
+_TYPES = r"(?:(?:static|const|constexpr|unsigned|signed|int|long|size_t|u?int\d+_t)\s+)+"
+_CONSTANT = re.compile(
+    rf"^(\s*#\s*define\s+\w+\s+|\s*{_TYPES}\w+\s*=\s*)([\d\s*<()uUlL]*\d[\d\s*<()uUlL]*?)(?=\s*(?:;|//|/\*|$))",
+    re.MULTILINE,
+)
 KEPT = ("-D", "-l", "-L", "-std", "--std", "--expt", "--extended", "-rdc", "-dc", "-use", "--use")
 BUDGET, DEADLOCK_AFTER = 3_000_000, 2_000_000  # core cycles of a launch
 SECONDS, GIB = 40.0, 2.0
 GIVEN = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
+SOURCES = (".cu", ".cuh", ".h", ".hpp", ".c", ".cpp", ".cc", ".cxx")
 #: What a program prints of its own check.
 BAD = re.compile(r"\b(fail(ed|ure)?|incorrect|mismatch(es)?|error:)\b", re.IGNORECASE)
 GOOD = re.compile(r"\b(pass(ed)?|success(ful(ly)?)?|correct|verified|ok)\b", re.IGNORECASE)
@@ -76,6 +85,21 @@ class Drawn:
 def scaled(text: str, largest: int) -> str:
     """An argument or the value of a ``-D``: a number above the largest becomes that."""
     return re.sub(r"(?<![\w.])\d+$", lambda found: str(min(int(found[0]), largest)), text)
+
+
+def cut(text: str) -> str:
+    """A source in which the large among its constants that are numbers, products or shifts are small."""
+
+    def smaller(found: re.Match[str]) -> str:
+        try:
+            value = eval(
+                re.sub(r"[uUlL]", "", found[2]), {"__builtins__": {}}
+            )  # digits, * and << alone
+        except (SyntaxError, TypeError, MemoryError):
+            return found[0]
+        return f"{found[1]}{CUT}" if ABOVE < value < 1 << 32 else found[0]
+
+    return _CONSTANT.sub(smaller, text)
 
 
 def recipe(folder: Path, largest: int) -> Recipe:
@@ -139,7 +163,27 @@ def examine(folder: Path, protocols: Sequence[str]) -> Drawn:
         drawn = _examine(folder, protocols, largest)
         if drawn.verdict == "right":
             return drawn
+    if _NOTHING in first.why or not cut_all(folder):
+        return first
+    for largest in SMALLER:
+        drawn = _examine(folder, protocols, largest)
+        if drawn.verdict == "right":
+            drawn.check += ", source cut"
+            return drawn
     return first
+
+
+def cut_all(folder: Path) -> bool:
+    """Cut the sources of a folder; whether one has changed."""
+    changed = False
+    for path in sorted(folder.rglob("*")):
+        if path.suffix in SOURCES and path.is_file():
+            before = path.read_text(encoding="utf-8", errors="surrogateescape")
+            after = cut(before)
+            if after != before:
+                path.write_text(after, encoding="utf-8", errors="surrogateescape")
+                changed = True
+    return changed
 
 
 def _examine(folder: Path, protocols: Sequence[str], largest: int) -> Drawn:

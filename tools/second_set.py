@@ -22,7 +22,8 @@ import pandas as pd
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 import cuda_suites
-from cuda_suites import BUDGET, GIVEN, INPUTS, REFERENCE, Program
+from cuda_inputs import INPUTS
+from cuda_suites import BUDGET, GIVEN, REFERENCE, Program
 
 import gpucoh
 from gpucoh.cuda.building import Built

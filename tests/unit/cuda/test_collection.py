@@ -91,6 +91,24 @@ def test_a_failure_has_a_class(message: str, wanted: str) -> None:
     assert collection.classed(message) == wanted
 
 
+def test_large_constants_of_a_source_are_cut() -> None:
+    kept = (
+        "#define BLOCK 256",
+        "#define F(x) 5000",
+        "float x = 5000;",
+        "int n = 5000 + m;",
+        "#define KEY 123456789012",
+    )
+    assert collection.cut("\n".join(kept)) == "\n".join(kept)
+    given = {
+        "#define SIZE (1 << 20) // words": "#define SIZE 256 // words",
+        "#define SIDE 4096": "#define SIDE 256",
+        "  const int n = 1024*1024;": "  const int n = 256;",
+        "static const size_t count = 100000UL;": "static const size_t count = 256;",
+    }
+    assert {text: collection.cut(text) for text in given} == given
+
+
 def test_numbers_become_small_where_they_end_an_argument() -> None:
     given = ("100", "5000", "-n=536870912", "file2000.txt", "0.3000", "x1024")
     assert [collection.scaled(one, 256) for one in given] == ["100", "256", "-n=256", *given[3:]]
