@@ -22,7 +22,10 @@ import subprocess
 import tomllib
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, field
+from itertools import repeat
+from multiprocessing import get_context
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -244,20 +247,28 @@ def draw(root: Path, count: int, seed: int) -> list[Path]:
     return random.Random(seed).sample(folders, min(count, len(folders)))
 
 
-def examined(folders: Sequence[Path], protocols: Sequence[str]) -> Iterator[Drawn]:
-    """Examine programs, each in a copy of its folder beside links to the others."""
-    for folder in folders:
-        with TemporaryDirectory() as work:
-            place = Path(work)
-            for other in folder.parent.iterdir():
-                if other != folder:
-                    (place / other.name).symlink_to(other)
-            shutil.copytree(folder, place / folder.name)
-            before = Path.cwd()
-            try:
-                yield examine(place / folder.name, protocols)
-            finally:
-                os.chdir(before)
+def examined(folders: Sequence[Path], protocols: Sequence[str], jobs: int = 1) -> Iterator[Drawn]:
+    """Examine programs, each in a copy of its folder; several at once, in processes."""
+    if jobs == 1:
+        yield from map(_in_a_copy, folders, repeat(protocols))
+        return
+    with ProcessPoolExecutor(jobs, get_context("spawn")) as pool:
+        yield from pool.map(_in_a_copy, folders, repeat(protocols))
+
+
+def _in_a_copy(folder: Path, protocols: Sequence[str]) -> Drawn:
+    """The copy stands beside links to the other folders."""
+    with TemporaryDirectory() as work:
+        place = Path(work)
+        for other in folder.parent.iterdir():
+            if other != folder:
+                (place / other.name).symlink_to(other)
+        shutil.copytree(folder, place / folder.name)
+        before = Path.cwd()
+        try:
+            return examine(place / folder.name, protocols)
+        finally:
+            os.chdir(before)
 
 
 def table(drawn: Sequence[Drawn], protocols: Sequence[str]) -> str:

@@ -326,10 +326,11 @@ def _short(text: str) -> str:
     return plain if len(plain) <= 220 else f"{plain[:217]}..."
 
 
-def sample(root: Path, count: int, seed: int, out: Path | None) -> int:
+def sample(root: Path, count: int, seed: int, jobs: int, out: Path | None) -> int:
     """Run programs drawn from a collection."""
     drawn = []
-    for one in cuda_collection.examined(cuda_collection.draw(root, count, seed), PROTOCOLS):
+    folders = cuda_collection.draw(root, count, seed)
+    for one in cuda_collection.examined(folders, PROTOCOLS, jobs):
         print(f"{one.name}: {one.verdict} {_short(one.why)}", flush=True)
         drawn.append(one)
     text = cuda_collection.table(drawn, PROTOCOLS) + "\n"
@@ -348,9 +349,10 @@ def main() -> int:
     parser.add_argument("--only", default="", help="a text that names have")
     parser.add_argument("--sample", type=int, metavar="N", help="draw N programs of a collection")
     parser.add_argument("--seed", type=int, default=0, help="of the draw")
+    parser.add_argument("--jobs", type=int, default=1, help="drawn programs at once")
     given = parser.parse_args()
     if given.sample:
-        return sample(given.folder.absolute(), given.sample, given.seed, given.out)
+        return sample(given.folder.absolute(), given.sample, given.seed, given.jobs, given.out)
     begin, rows = time.perf_counter(), []
     root = given.folder.absolute()
     for program in programs(root):
