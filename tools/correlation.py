@@ -15,10 +15,11 @@ import itertools
 import sys
 import tomllib
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+import correlation_kernels as beside
 import generated
 import numpy as np
 
@@ -115,6 +116,9 @@ def run(given: argparse.Namespace) -> None:
         for row, rate in measured(rows, kernels[kernel], built, protocol):
             lines.append([protocol, row.gpu, row.kernel, row.threads, row.blocks, f"{rate:.1f}"])
             print(*lines[-1], f"{rate / row.published:.3f}", flush=True)
+    if given.gpu or given.kernel or given.protocol or changes:
+        return
+    beside.run(given.folder.absolute())
     if len(lines) == len(PROTOCOLS) * len(list(published())) and not (changes or given.protocol):
         with STORE.open("w", newline="", encoding="utf-8") as file:
             csv.writer(file).writerows([HEAD, *lines])
@@ -156,7 +160,7 @@ def summary(title: str, rows: list[tuple[Row, float]]) -> tuple[str, ...]:
 def errors(protocol: str) -> str:
     """The table of errors, by GPU, by kernel and in all."""
     rows = stored(protocol)
-    groups: list[tuple[str, list[tuple[Row, float]]]] = [
+    groups: list[Any] = [
         (f"`{gpu}`", [one for one in rows if one[0].gpu == gpu]) for gpu in PUBLISHED["gpu"]
     ]
     groups += [
@@ -188,22 +192,86 @@ def rates(protocol: str) -> str:
     return generated.table(("machine", "threads a block", "blocks a core", *kernels), lines)
 
 
+def rows_beside(gb_s: bool = True) -> list[tuple[beside.Row, float]]:
+    """The rates of the other programs, with those of the store; in GB/s or the unit of their set."""
+    found, rows = beside.stored(), []
+    for row in beside.published():
+        unit = 1.0
+        if gb_s and beside.PUBLISHED[row.set]["unit"] != "GB/s":
+            unit = machine(row.gpu).core_mhz / 1e3
+        rows.append((replace(row, published=unit * row.published), unit * found[beside.key(row)]))
+    return rows
+
+
+def errors_beside() -> str:
+    """Their table of errors: by kernel, by GPU, and with the streams."""
+    rows = rows_beside()
+    by_kernel = {(row.set, row.kernel): f"{row.set}: `{row.kernel}`" for row, _ in rows}
+    groups: list[Any] = [
+        (title, [one for one in rows if (one[0].set, one[0].kernel) == kernel])
+        for kernel, title in by_kernel.items()
+    ]
+    groups += [
+        (f"`{gpu}`", [one for one in rows if one[0].gpu == gpu])
+        for gpu in dict.fromkeys(row.gpu for row, _ in rows)
+    ]
+    groups += [("all of these", rows), ("and the streams", [*rows, *stored(PROTOCOLS[1])])]
+    head = (f"`{PROTOCOLS[1]}`", "rates", "median error", "90th percentile", "largest")
+    return generated.table((*head, "rank correlation"), [summary(*group) for group in groups])
+
+
+def rates_beside() -> str:
+    """Their rates: published, and simulated as a share of that."""
+    by_line = itertools.groupby(
+        rows_beside(gb_s=False), lambda one: (one[0].set, one[0].kernel, one[0].gpu)
+    )
+    lines = [
+        (
+            f"{name}: `{kernel}`",
+            f"`{gpu}`",
+            "; ".join(
+                f"{row.case:,}: {row.published:,.0f}: {rate / row.published:.2f}"
+                for row, rate in cells
+            ),
+        )
+        for (name, kernel, gpu), cells in by_line
+    ]
+    return generated.table(("kernel", "machine", "case: published: share"), lines)
+
+
 def draw() -> None:
     """Draw simulated over published rates."""
     from matplotlib.figure import Figure
 
-    figure = Figure(figsize=(7.2, 3.8), layout="constrained")
-    ends = np.array([60, 2200])
-    for axes, protocol in zip(figure.subplots(1, 2, sharey=True), PROTOCOLS, strict=True):
-        for gpu, mark in zip(PUBLISHED["gpu"], "osD^", strict=True):
-            points = [(row.published, rate) for row, rate in stored(protocol) if row.gpu == gpu]
-            axes.loglog(*zip(*points, strict=True), mark, ms=4, mfc="none", label=gpu)
+    figure = Figure(figsize=(10.4, 3.9), layout="constrained")
+    panels: list[Any] = [
+        (
+            protocol,
+            {
+                gpu: [one for one in stored(protocol) if one[0].gpu == gpu]
+                for gpu in PUBLISHED["gpu"]
+            },
+        )
+        for protocol in PROTOCOLS
+    ]
+    others = rows_beside()
+    panels.append(
+        (
+            "other programs",
+            {name: [one for one in others if one[0].set == name] for name in beside.SETS},
+        )
+    )
+    for axes, (title, kinds) in zip(figure.subplots(1, 3), panels, strict=True):
+        for (name, rows), mark in zip(kinds.items(), "osD^", strict=True):
+            points = [(row.published, rate) for row, rate in rows]
+            axes.loglog(*zip(*points, strict=True), mark, ms=4, mfc="none", label=name)
+        ends = np.array(axes.get_xlim())
         axes.loglog(ends, ends, "k-", lw=0.8)
         for factor in (0.75, 1.25):
             axes.loglog(ends, factor * ends, "k:", lw=0.6)
-        axes.set(xlabel="published, GB/s", title=protocol)
+        axes.set(xlabel="published, GB/s", title=title)
+        axes.legend(frameon=False)
     figure.axes[0].set_ylabel("simulated, GB/s (dotted: 25% more or less)")
-    figure.axes[0].legend(frameon=False)
     figure.savefig(FIGURE, dpi=160)
 
 
@@ -211,6 +279,8 @@ PARTS: dict[str, generated.Maker] = {
     "errors 0": lambda: errors(PROTOCOLS[0]),
     "errors 1": lambda: errors(PROTOCOLS[1]),
     "rates": lambda: rates(PROTOCOLS[1]),
+    "errors 2": errors_beside,
+    "rates 2": rates_beside,
 }
 
 
