@@ -142,6 +142,8 @@ def litmus_command(
 
       gpucoh litmus -p all -m two-gpus --place gpus        the built-in set between two GPUs
 
+      gpucoh litmus -p hmg -m mcm4-quarter --place dies    between two dies
+
       gpucoh litmus --models
 
       gpucoh litmus suite/ --expected --model ptx
