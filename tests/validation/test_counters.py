@@ -113,7 +113,7 @@ def test_an_older_page_that_is_not_declared_fails(tool, tmp_path, monkeypatch, c
     monkeypatch.setattr(tool, "PAGES", given)
     monkeypatch.setattr(tool, "ROOT", tmp_path)
     assert tool.main() == 1
-    assert "write older = ['docs/fidelity/tc.md'" in capsys.readouterr().err
+    assert "'docs/hardware.md'], or the pages again" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("name", ["tc", "rcc", "denovo", "stc", "qr"])
