@@ -118,10 +118,9 @@ def run(given: argparse.Namespace) -> None:
             print(*lines[-1], f"{rate / row.published:.3f}", flush=True)
     if given.gpu or given.kernel or given.protocol or changes:
         return
+    with STORE.open("w", newline="", encoding="utf-8") as file:
+        csv.writer(file).writerows([HEAD, *lines])
     beside.run(given.folder.absolute())
-    if len(lines) == len(PROTOCOLS) * len(list(published())) and not (changes or given.protocol):
-        with STORE.open("w", newline="", encoding="utf-8") as file:
-            csv.writer(file).writerows([HEAD, *lines])
 
 
 # ---- the page
