@@ -11,7 +11,7 @@ import csv
 import functools
 import re
 import tomllib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -53,46 +53,25 @@ def compiled(program: Path, instance: str) -> RawKernel:
     return module[found]
 
 
-def cycles(gpu: GPU, kernel: RawKernel, grid: int, block: Any, args: tuple[Any, ...]) -> int:
-    """Core cycles of a launch."""
-    begin = gpu.stats().cycles
-    gpu.launch(kernel, grid=grid, block=block, args=args)
-    return int(gpu.stats().cycles - begin)
-
-
-@dataclass(frozen=True)
-class Between:
-    """Cycles of the repetitions between two launches, with the caches of a launch before."""
-
-    program: Path
-    instance: str  # {} is the number of repetitions
-    grid: int
-    block: Any
-    words: int  # of each of two arrays
-    dtype: str
-    args: tuple[Any, ...]
-    ends: tuple[int, int]
-
-    def cycles(self, built: Machine, protocol: str) -> int:
-        """Cycles of the second launch, less those of the first."""
-        few, many = (compiled(self.program, self.instance.format(n)) for n in self.ends)
-        with GPU(built, protocol) as gpu:
-            arrays = tuple(gpu.zeros(self.words, TYPES[self.dtype]) for _ in range(2))
-            args = (*arrays, *self.args)
-            cycles(gpu, few, self.grid, self.block, args)
-            return -cycles(gpu, few, self.grid, self.block, args) + cycles(
-                gpu, many, self.grid, self.block, args
-            )
+def between(gpu: GPU, launches: Sequence[tuple[RawKernel, int]], block: Any, args: Any) -> int:
+    """Core cycles by which the last of three launches, kernel and grid, takes longer than the one before it. The first
+    one fills the caches."""
+    ends = [gpu.stats().cycles]
+    for kernel, grid in launches:
+        gpu.launch(kernel, grid=grid, block=block, args=args)
+        ends.append(gpu.stats().cycles)
+    return int(ends[3] - 2 * ends[2] + ends[1])
 
 
 def of_cache(program: Path, kernel: str, built: Machine, protocol: str, kib: int) -> float:
     """``gpu-cache``: every core reads the same ``kib`` by one block of 512 threads. Bytes a cycle, of all cores."""
     words = 128 * kib  # of each half
-    run = Between(
-        program, f"void sumKernel<{words}, {{}}, 512>(float *, const float *, int)", built.cores, 512,
-        2 * words, "float", (0,), (2, 4),
-    )  # fmt: skip
-    return built.cores * 2 * 1024 * kib / run.cycles(built, protocol)
+    text = f"void sumKernel<{words}, {{}}, 512>(float *, const float *, int)"
+    few, many = (compiled(program, text.format(n)) for n in (2, 4))
+    with GPU(built, protocol) as gpu:
+        args = (*(gpu.zeros(2 * words, np.float32) for _ in range(2)), 0)
+        launches = [(one, built.cores) for one in (few, few, many)]
+        return built.cores * 2 * 1024 * kib / between(gpu, launches, 512, args)
 
 
 def of_l2(program: Path, kernel: str, built: Machine, protocol: str, kib: int) -> float:
@@ -101,8 +80,8 @@ def of_l2(program: Path, kernel: str, built: Machine, protocol: str, kib: int) -
     of = compiled(program, "void sumKernel<64, 1024>(double *, const double *, int)")
     with GPU(built, protocol) as gpu:
         args = (gpu.zeros(1024, np.float64), gpu.zeros(65536 * run, np.float64), run)
-        found = [cycles(gpu, of, blocks, 1024, args) for blocks in (run, turn, 3 * turn)]
-    return 524288 * 2 * turn / (found[2] - found[1])
+        launches = [(of, blocks) for blocks in (run, turn, 3 * turn)]
+        return 524288 * 2 * turn / between(gpu, launches, 1024, args)
 
 
 def of_strides(program: Path, kernel: str, built: Machine, protocol: str, step: int) -> float:
@@ -110,22 +89,23 @@ def of_strides(program: Path, kernel: str, built: Machine, protocol: str, step: 
     cycle of one core."""
     name, dtype = kernel.split()
     arg, block = (step, 1024) if name == "strideKernel" else (4098, (step, 1024 // step))
-    run = Between(
-        program, f"void {name}<{dtype}, {{}}>({dtype} *, {dtype} *, int, int)", 1, block,
-        1 << 18, dtype, (0, arg), (128, 384),
-    )  # fmt: skip
-    return 1024 * 256 * np.dtype(TYPES[dtype]).itemsize / run.cycles(built, protocol)
+    text = f"void {name}<{dtype}, {{}}>({dtype} *, {dtype} *, int, int)"
+    few, many = (compiled(program, text.format(n)) for n in (128, 384))
+    with GPU(built, protocol) as gpu:
+        args = (*(gpu.zeros(1 << 18, TYPES[dtype]) for _ in range(2)), 0, arg)
+        launches = [(one, 1) for one in (few, few, many)]
+        moved = 1024 * 256 * np.dtype(TYPES[dtype]).itemsize
+        return moved / between(gpu, launches, block, args)
 
 
 def of_roofline(program: Path, kernel: str, built: Machine, protocol: str, steps: int) -> float:
     """``gpu-roofline``: ``steps`` multiplications and additions of each word. Bytes a cycle, of all cores."""
     grid, (few, many) = built.cores * (built.warps_per_core // 8), (32, 96)
     text = f"void testfun<float, {steps}, {{}}, 256>(float *const, float *const, float *)"
-    of = [compiled(program, text.format(n)) for n in (few, many)]
+    of = [(compiled(program, text.format(n)), grid) for n in (few, few, many)]
     with GPU(built, protocol) as gpu:
-        arrays = tuple(gpu.zeros(grid * 256 * many, np.float32) for _ in range(3))
-        found = [cycles(gpu, one, grid, 256, arrays) for one in (of[0], *of)]
-    return 2 * 4 * grid * 256 * (many - few) / (found[2] - found[1])
+        args = tuple(gpu.zeros(grid * 256 * many, np.float32) for _ in range(3))
+        return 2 * 4 * grid * 256 * (many - few) / between(gpu, of, 256, args)
 
 
 #: Name of a set in correlation.toml -> how its rates are measured.

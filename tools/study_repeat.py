@@ -85,7 +85,8 @@ def differing(row: Row, run: Run) -> Iterator[str]:
         if absent(was) and name != "error":
             continue  # kept for one matrix of the study alone
         if name.startswith(("term_", "share_", "busiest_")):
-            same = now is not None and math.isclose(was, now, rel_tol=ROUNDED, abs_tol=ROUNDED)
+            least = 0 if name.startswith("term_") else ROUNDED
+            same = now is not None and math.isclose(was, now, rel_tol=ROUNDED, abs_tol=least)
         else:
             same = was == now or (absent(was) and absent(now))
         if not same:

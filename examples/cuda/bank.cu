@@ -1,5 +1,5 @@
 // bank.cu: transfers between accounts. A thread takes the locks of both accounts, the lower one first, or gives the
-// first back and tries again. The accounts' words and locks share lines, so that lines move where words do not.
+// first back and tries again. Sixteen accounts share a line, which moves between cores that share no account.
 #include <vector>
 #include "accesses.h"
 
