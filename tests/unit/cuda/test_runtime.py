@@ -266,7 +266,7 @@ def test_a_crash_leaves_the_launches_before_it(tmp_path: Path) -> None:
     result = gpucoh.run("reduction", scale="tiny", protocol="mesi")
     with gpucoh.GPU(protocol="mesi") as gpu:
         first = gpu.stats().of_a_run()
-    launch = Launch("add", (2, 1, 1), (32, 1, 1), result.stats, {"add": {}})
+    launch = Launch("add", (2, 1, 1), (32, 1, 1), result.stats, {"add": {}}, 1)
     records = [Started(replace(result, stats=first)), launch, launch]
     place = tmp_path / "results"
     place.write_bytes(b"".join(map(pickle.dumps, records)) + b"half a record")
