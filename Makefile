@@ -73,9 +73,10 @@ $(BUILD)/.dev: $(BUILD)/.test
 $(BUILD)/.notebooks: $(BUILD)/.run
 $(BUILD)/.site: $(BUILD)/.run
 
-# The extension beside its sources, and .venv/bin/gpucoh, which runs this tree. ninja takes all processors.
+# The extension beside its sources, and .venv/bin/gpucoh, which runs this tree. ninja takes all processors. In CI warnings
+# are errors here, so that `make check` needs no build of its own with this compiler.
 quick: $(BUILD)/.build
-	$(RUN) MAKEFLAGS= sh tools/build.sh $(QUICK) core -Dlto=false
+	$(RUN) MAKEFLAGS= sh tools/build.sh $(QUICK) core -Dlto=false $(if $(CI),-Dwerror=true)
 	$(BIN)/python tools/develop.py $(QUICK)
 
 develop: quick $(BUILD)/.run
@@ -101,20 +102,22 @@ test-c: test-built
 test-python: test-built $(BUILD)/.test
 	$(BIN)/pytest -q -n 2 --dist loadfile
 
+# One build for both. Always gcc: clang's library has another name and is linked statically by default.
+SANITIZED = CC=gcc sh tools/build.sh $(BUILD)/asan
+SANITIZERS := -Dcostly_asserts=true -Ddie_windows=true -Db_sanitize=address,undefined -Db_lundef=false -Dbuildtype=debugoptimized \
+    -Dwerror=true
 asan: $(BUILD)/.run
-	$(RUN) sh tools/build.sh $(BUILD)/asan meson-test-prereq -Dextension=false -Dcostly_asserts=true -Ddie_windows=true -Db_sanitize=address,undefined \
-	    -Db_lundef=false -Dbuildtype=debugoptimized -Dwerror=true
+	$(RUN) $(SANITIZED) meson-test-prereq $(SANITIZERS)
 	$(RUN) UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1 ASAN_OPTIONS=detect_leaks=1 \
-	    meson test -C $(BUILD)/asan --print-errorlogs --no-suite determinism --timeout-multiplier 5
+	    meson test -C $(BUILD)/asan --no-rebuild --print-errorlogs --no-suite determinism --timeout-multiplier 5
 
 # The package beside an extension with sanitizers, whose library is loaded before CPython; no leak check, since CPython leaks.
-# Always gcc: clang's library has another name and is linked statically by default. Every protocol, not only the share of make test.
+# Every protocol, not only the share of make test.
 asan-python: $(BUILD)/.test
-	$(RUN) CC=gcc sh tools/build.sh $(BUILD)/asan-python core -Dcostly_asserts=true -Db_sanitize=address,undefined \
-	    -Db_lundef=false -Dbuildtype=debugoptimized
-	sh tools/package_copy.sh $(BUILD)/asan-python
+	$(RUN) $(SANITIZED) core $(SANITIZERS)
+	sh tools/package_copy.sh $(BUILD)/asan
 	LD_PRELOAD="$$(gcc -print-file-name=libasan.so)" ASAN_OPTIONS=detect_leaks=0 \
-	UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1 PYTHONPATH=$(CURDIR)/$(BUILD)/asan-python/package \
+	UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1 PYTHONPATH=$(CURDIR)/$(BUILD)/asan/package \
 	    PRODUCTS=all $(BIN)/pytest -q -p no:cacheprovider --timeout 600 tests/core_api tests/unit/test_gpu.py tests/fuzz \
 	    tests/verification/test_explored.py -m "not long" -k "not planted and (not test_explored or setting0)"
 

@@ -1,14 +1,18 @@
 #!/bin/sh
-# determinism.sh BUILD: equal seeds give equal statistics, to the last counter, for every compiler of the core. Builds
-# the extension with every available compiler at -O0 and -O3 and compares the output of tools/determinism.py.
+# determinism.sh COMPILER DIRECTORY ...: equal seeds give equal statistics, to the last counter, for every compiler of the
+# core. A directory has the compiler's extension at -O3 (tools/check.sh); beside it another is built at -O0, and the
+# outputs of tools/determinism.py are compared.
 set -eu
-build=$1
 reference=
-for compiler in gcc clang; do
-    command -v "$compiler" >/dev/null || continue
+while [ $# -gt 0 ]; do
+    compiler=$1 directory=$2
+    shift 2
     for level in 0 3; do
-        name=$build/same-$compiler-O$level
-        CC=$compiler sh tools/build.sh "$name" core -Dbuildtype=plain -Doptimization="$level"
+        name=$directory
+        if [ "$level" = 0 ]; then
+            name=$directory-O0
+            CC=$compiler sh tools/build.sh "$name" core -Dbuildtype=plain
+        fi
         sh tools/package_copy.sh "$name"
         PYTHONPATH=$name/package python tools/determinism.py "$name/package" >"$name/statistics.txt"
         if [ -z "$reference" ]; then

@@ -271,7 +271,7 @@ def test_methods_refuse_the_wrong_number_of_arguments():
         _core.explore,
     ):
         with pytest.raises(TypeError):
-            call()
+            call()  # type: ignore[call-arg]
 
 
 def test_an_unknown_protocol_is_not_described():

@@ -161,24 +161,24 @@ def test_a_file_may_be_left_out_of_scales():
     ("call", "message"),
     [
         (
-            lambda: gpucoh.run("stn", intervals=5),
+            lambda: gpucoh.run("stn", intervals=5),  # type: ignore[call-arg]
             r"run\(\): unknown argument 'intervals'; allowed: workload, .* every",
         ),
         (
-            lambda: gpucoh.explain(gpucoh.run("stn", scale="tiny")),
+            lambda: gpucoh.explain(gpucoh.run("stn", scale="tiny")),  # type: ignore[call-arg]
             r"explain\(\) missing 1 required positional argument: 'b'",
         ),
         (
-            lambda: gpucoh.GPU().launch(first, stream=1),
+            lambda: gpucoh.GPU().launch(first, stream=1),  # type: ignore[call-arg]
             r"GPU\.launch\(\): unknown argument 'stream'; allowed: kernel",
         ),
         (
-            lambda: gpucoh.run("stn", cores=4),
+            lambda: gpucoh.run("stn", cores=4),  # type: ignore[call-arg]
             r'run\(\): cores is a machine field: write set=\{"cores": 4\}',
         ),
         (lambda: gpucoh.GPU(cores=4), r'cores is a machine field: write set=\{"cores": 4\}'),
         (
-            lambda: gpucoh.compare(["stn"], ["mesi"], cores=4),
+            lambda: gpucoh.compare(["stn"], ["mesi"], cores=4),  # type: ignore[call-arg]
             r'compare\(\): cores is .* set=\{"cores": 4\}',
         ),
         (

@@ -28,7 +28,7 @@ def row_then_column_read(x: gpucoh.Buffer[gpucoh.f32]):
 
 @gpucoh.kernel
 def numba(x: gpucoh.Buffer[gpucoh.f32]):
-    x[gpucoh.grid(1)] = 1.0
+    x[gpucoh.grid(1)] = 1.0  # type: ignore[call-arg]
 
 
 @gpucoh.kernel

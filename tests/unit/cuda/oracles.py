@@ -9,7 +9,7 @@ import numpy as np
 import gpucoh
 
 FOLDER = Path(__file__).parent / "kernels"
-ORACLES: dict[str, Callable[[gpucoh.GPU, gpucoh.cuda.Module], None]] = {}
+ORACLES: dict[str, Callable[[gpucoh.GPU], None]] = {}
 #: Kernels that are right only if blocks see each other's writes within a launch.
 NEEDS_COHERENCE = ("message_passing", "grid_stencil")
 

@@ -79,7 +79,7 @@ def arguments(seed):
 @settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck))
 def test_loads_extend_and_stores_truncate(seed, n):
     wanted = arguments(seed)
-    plain(*wanted, n)
+    plain(*wanted, n)  # type: ignore[call-arg]
     gpu = gpucoh.GPU(machine="fermi", protocol="mesi", check=True)
     arrays = [gpu.array(values) for values in arguments(seed)]
     gpu.launch(mixes, grid=2, block=48, args=(*arrays, n), shared=48)

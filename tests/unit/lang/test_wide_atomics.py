@@ -183,7 +183,7 @@ def test_races_are_found_in_both_words(first, second, races):
         form = Form()
         (block,) = form.add("SPECIAL", [], immediate=isa.SPECIALS["BLOCK_X"], type=I32)
         sides = [form.block(), form.block()]
-        form.at.terminator = Branch(block, *sides, PLACE)
+        form.at.terminator = Branch(block, *sides, PLACE)  # type: ignore[call-arg]
         for side, (op, words, order) in zip(sides, (first, second), strict=True):
             form.at = side
             values = [1] * words if op != "LOAD" else []
@@ -202,7 +202,7 @@ def test_races_are_found_in_the_words_of_a_scratchpad(second):
         s = Spaces(gpu, 1, 64)
         last = s.op("SHR", s.thread, 5)  # the second warp
         sides = [s.form.block(), s.form.block()]
-        s.form.at.terminator = Branch(last, *sides, PLACE)
+        s.form.at.terminator = Branch(last, *sides, PLACE)  # type: ignore[call-arg]
         s.form.at = sides[0]
         s.shared("STORE", [0, 1, 2], 0)
         s.form.at = sides[1]
