@@ -3,9 +3,9 @@
     python tools/cuda_suites.py FOLDER --sample N --seed S [--out FILE]
 
 A collection is a folder of folders, each with a Makefile that has a ``run`` target: sources, options and arguments
-are what ``make -n run`` prints. Numbers above :data:`LARGEST` become that, where they are arguments or ``-D`` sizes;
-a program that is too large with these is tried with :data:`SMALLER` ones, then with numbers of its source cut too
-(:func:`cut`), and counts as too large if nothing makes it right. ``cuda_collection.toml`` has what a program needs
+are what ``make -n run`` prints. Numbers that are arguments or ``-D`` sizes become small, and after them constants of
+the sources, in the steps of :data:`TRIED`, until the program is not too large; it counts as too large if nothing makes
+it right. ``cuda_collection.toml`` has what a program needs
 instead. A program is judged by what it prints of its own check, else by whether it copies and prints the same under
 every protocol as under ``no-l1`` with the rule ``sc``. Each failure has a class, so that the next feature is chosen by
 numbers. Nothing of a collection is kept.
@@ -21,7 +21,7 @@ import shutil
 import subprocess
 import tomllib
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, field
 from itertools import repeat
@@ -36,21 +36,17 @@ from gpucoh.cuda.module import Module
 from gpucoh.cuda.programs import Outcome, run_program
 from gpucoh.machines import machine
 
-LARGEST = 256
-SMALLER, LARGER = (
-    (32, 4),
-    (2048,),
-)  # LARGER: for programs that launch nothing with the first numbers
-#: Numbers of a source above the first become the second.
-ABOVE, CUT = 1024, 256
-_TYPES = r"(?:(?:static|const|constexpr|unsigned|signed|int|long|size_t|u?int\d+_t)\s+)+"
+#: Numbers of the arguments become at most the first; constants of the source above the second become the third.
+TRIED = ((256, 0, 0), (32, 0, 0), (4, 0, 0), (32, 1024, 256), (4, 256, 64), (4, 64, 16))
+LARGER = (2048, 0, 0)  # for programs that launch nothing with the first numbers
 _CONSTANT = re.compile(
-    rf"^(\s*#\s*define\s+\w+\s+|\s*{_TYPES}\w+\s*=\s*)([\d\s*<()uUlL]*\d[\d\s*<()uUlL]*?)(?=\s*(?:;|//|/\*|$))",
+    r"(^\s*#\s*define\s+\w+\s+|(?<=[\w\])])\s*=\s*|\bconst(?:expr)?\s[\w\s]*[({])([\d\s*<()uUlL]*\d[\d\s*<()uUlL]*?)"
+    r"(?=\s*(?:[;,}]|\)\s*;|//|/\*|$))",
     re.MULTILINE,
 )
 KEPT = ("-D", "-l", "-L", "-std", "--std", "--expt", "--extended", "-rdc", "-dc", "-use", "--use")
 BUDGET, DEADLOCK_AFTER = 3_000_000, 2_000_000  # core cycles of a launch
-SECONDS, GIB = 40.0, 2.0
+SECONDS, GIB = 40.0, 2.0  # of a processor; by the clock ten times as many
 GIVEN = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
 SOURCES = (".cu", ".cuh", ".h", ".hpp", ".c", ".cpp", ".cc", ".cxx")
 #: What a program prints of its own check.
@@ -61,6 +57,19 @@ _NOTHING = "has an extent of 0"
 TIMES = re.compile(
     r"\b(time|second|bandwidth|throughput|speed|performance|[GM]B/s|GFLOP)|\d ?[mun]?s\b", re.I
 )
+
+
+@dataclass(frozen=True)
+class _Limits(Limits):
+    """Seconds of a processor, so that other processes decide nothing."""
+
+    def exceeded(self, process: int, seconds: float) -> tuple[str, str] | None:
+        try:
+            words = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()
+        except OSError:  # it has ended
+            return None
+        used = (int(words[11]) + int(words[12])) / os.sysconf("SC_CLK_TCK")
+        return super().exceeded(process, max(used, seconds / 10))
 
 
 @dataclass
@@ -90,17 +99,19 @@ def scaled(text: str, largest: int) -> str:
     return re.sub(r"(?<![\w.])\d+$", lambda found: str(min(int(found[0]), largest)), text)
 
 
-def cut(text: str) -> str:
-    """A source in which the large among its constants that are numbers, products or shifts are small."""
+def cut(text: str, above: int, value: int) -> str:
+    """A source in which constants above a number are another value, where they are numbers, products or shifts."""
 
     def smaller(found: re.Match[str]) -> str:
+        line = found.string[found.string.rfind("\n", 0, found.start()) + 1 : found.start()]
+        if re.search(r"\b(float|double)\b", line):  # no size
+            return found[0]
         try:
-            value = eval(
-                re.sub(r"[uUlL]", "", found[2]), {"__builtins__": {}}
-            )  # digits, * and << alone
+            digits = re.sub(r"[uUlL]", "", found[2])  # and * and << alone
+            number = eval(digits, {"__builtins__": {}})
         except (SyntaxError, TypeError, MemoryError):
             return found[0]
-        return f"{found[1]}{CUT}" if ABOVE < value < 1 << 32 else found[0]
+        return f"{found[1]}{value}" if above < number < 1 << 32 else found[0]
 
     return _CONSTANT.sub(smaller, text)
 
@@ -159,34 +170,31 @@ def classed(message: str) -> str:
 
 def examine(folder: Path, protocols: Sequence[str]) -> Drawn:
     """Build and run a program of a collection under the protocols, with the first numbers that are not too large."""
-    first = _examine(folder, protocols, LARGEST)
-    if first.verdict != "size":
-        return first
-    for largest in LARGER if _NOTHING in first.why else SMALLER:
-        drawn = _examine(folder, protocols, largest)
-        if drawn.verdict == "right":
-            return drawn
-    if _NOTHING in first.why or not cut_all(folder):
-        return first
-    for largest in SMALLER:
-        drawn = _examine(folder, protocols, largest)
-        if drawn.verdict == "right":
-            drawn.check += ", source cut"
-            return drawn
-    return first
+    first, *smaller = TRIED
+    drawn = _examine(folder, protocols, first[0])
+    if drawn.verdict != "size":
+        return drawn
+    sources = {
+        path: path.read_text(encoding="utf-8", errors="surrogateescape")
+        for path in sorted(folder.rglob("*"))
+        if path.suffix in SOURCES and path.is_file()
+    }
+    for largest, above, value in [LARGER] if _NOTHING in drawn.why else smaller:
+        if above and not _cut_all(sources, above, value):
+            continue
+        other = _examine(folder, protocols, largest)
+        if other.verdict == "right":
+            other.check += ", source cut" if above else ""
+            return other
+    return drawn
 
 
-def cut_all(folder: Path) -> bool:
-    """Cut the sources of a folder; whether one has changed."""
-    changed = False
-    for path in sorted(folder.rglob("*")):
-        if path.suffix in SOURCES and path.is_file():
-            before = path.read_text(encoding="utf-8", errors="surrogateescape")
-            after = cut(before)
-            if after != before:
-                path.write_text(after, encoding="utf-8", errors="surrogateescape")
-                changed = True
-    return changed
+def _cut_all(sources: Mapping[Path, str], above: int, value: int) -> bool:
+    """Write the sources cut; whether one differs."""
+    texts = {path: cut(text, above, value) for path, text in sources.items()}
+    for path, text in texts.items():
+        path.write_text(text, encoding="utf-8", errors="surrogateescape")
+    return texts != sources
 
 
 def _examine(folder: Path, protocols: Sequence[str], largest: int) -> Drawn:
@@ -207,16 +215,18 @@ def _examine(folder: Path, protocols: Sequence[str], largest: int) -> Drawn:
     for protocol, rule in (("no-l1", "sc"), *((name, None) for name in protocols)):
         outcome = _outcome(built, arguments, protocol, rule)
         text = outcome.output.decode(errors="replace")
+        said = f"{text[-300:]} {outcome.messages.decode(errors='replace')[-300:]}"
         drawn.check = "own" if BAD.search(text) or GOOD.search(text) else "reference"
         if outcome.reason:
-            drawn.why = f"{protocol}: {outcome.reason} {text[-300:]} {outcome.messages.decode(errors='replace')[-300:]}"
+            drawn.why = f"{protocol}: {outcome.reason} {said}"
             drawn.verdict = classed(drawn.why)
         elif BAD.search(text):
             drawn.verdict, drawn.why = "wrong", f"{protocol}: its own check fails"
             if _NOTHING.encode() in outcome.messages:
                 drawn.verdict, drawn.why = "size", outcome.messages.decode(errors="replace")[:300]
         elif not outcome.launches:
-            drawn.verdict, drawn.why = "no launch", f"{protocol}: it launches no kernel"
+            drawn.why = f"{protocol}: it launches no kernel; {said}"
+            drawn.verdict = "data" if classed(drawn.why) == "data" else "no launch"
         elif drawn.check == "reference" and wanted not in ("", _printed(outcome)):
             drawn.verdict, drawn.why = "wrong", f"{protocol}: differs from the reference"
         if drawn.verdict:
@@ -230,7 +240,7 @@ def _examine(folder: Path, protocols: Sequence[str], largest: int) -> Drawn:
 
 def _outcome(built: Built, arguments: Sequence[str], protocol: str, rule: str | None) -> Outcome:
     return run_program(
-        built, "main", arguments, capture="all", given=b"", limits=Limits(SECONDS, GIB), protocol=protocol,
+        built, "main", arguments, capture="all", given=b"", limits=_Limits(SECONDS, GIB), protocol=protocol,
         consistency=rule, machine=machine("fermi"), seed=0, check=False, budget=BUDGET, deadlock_after=DEADLOCK_AFTER,
     )  # fmt: skip
 

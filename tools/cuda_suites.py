@@ -333,11 +333,10 @@ def sample(root: Path, count: int, seed: int, jobs: int, out: Path | None) -> in
     for one in cuda_collection.examined(folders, PROTOCOLS, jobs):
         print(f"{one.name}: {one.verdict} {_short(one.why)}", flush=True)
         drawn.append(one)
-    text = cuda_collection.table(drawn, PROTOCOLS) + "\n"
-    if out:
-        out.write_text(text, encoding="utf-8")
-    else:
-        print(text)
+        if out:  # each time: a draw takes hours
+            out.write_text(cuda_collection.table(drawn, PROTOCOLS) + "\n", encoding="utf-8")
+    if not out:
+        print(cuda_collection.table(drawn, PROTOCOLS))
     return 1 if any(one.verdict == "wrong" for one in drawn) else 0
 
 

@@ -93,20 +93,26 @@ def test_a_failure_has_a_class(message: str, wanted: str) -> None:
 
 def test_large_constants_of_a_source_are_cut() -> None:
     kept = (
-        "#define BLOCK 256",
+        "#define BLOCK 1024",
         "#define F(x) 5000",
         "float x = 5000;",
         "int n = 5000 + m;",
         "#define KEY 123456789012",
+        "if (n == 5000);",
+        "const int k[] = {5000, 6000};",
     )
-    assert collection.cut("\n".join(kept)) == "\n".join(kept)
+    assert collection.cut("\n".join(kept), 1024, 256) == "\n".join(kept)
     given = {
         "#define SIZE (1 << 20) // words": "#define SIZE 256 // words",
         "#define SIDE 4096": "#define SIDE 256",
         "  const int n = 1024*1024;": "  const int n = 256;",
         "static const size_t count = 100000UL;": "static const size_t count = 256;",
+        "constexpr unsigned int N(2048);": "constexpr unsigned int N(256);",
+        "  int n = 5000, m = 64;": "  int n = 256, m = 64;",
+        "p->particles = 2048;": "p->particles = 256;",
     }
-    assert {text: collection.cut(text) for text in given} == given
+    assert {text: collection.cut(text, 1024, 256) for text in given} == given
+    assert collection.cut("#define SIDE 400", 256, 64) == "#define SIDE 64"
 
 
 def test_numbers_become_small_where_they_end_an_argument() -> None:
