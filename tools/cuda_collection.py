@@ -45,7 +45,7 @@ _CONSTANT = re.compile(
     re.MULTILINE,
 )
 KEPT = ("-D", "-l", "-L", "-std", "--std", "--expt", "--extended", "-rdc", "-dc", "-use", "--use")
-BUDGET, DEADLOCK_AFTER = 3_000_000, 2_000_000  # core cycles of a launch
+BUDGET = DEADLOCK_AFTER = 3_000_000  # core cycles of a launch
 SECONDS, GIB = 40.0, 2.0  # of a processor; by the clock ten times as many
 GIVEN = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
 SOURCES = (".cu", ".cuh", ".h", ".hpp", ".c", ".cpp", ".cc", ".cxx")
@@ -128,11 +128,12 @@ def recipe(folder: Path, largest: int) -> Recipe:
     found = Recipe()
     for line in made.stdout.replace("\\\n", " ").splitlines():
         words = shlex.split(line, comments=True)
-        if not words or not (words[0].endswith("nvcc") or words[0].startswith("./")):
-            continue
-        if words[0].startswith("./"):
-            found.arguments = [scaled(word, largest) for word in words[1:]]
+        program = next((k for k, word in enumerate(words) if word.startswith("./")), None)
+        if program is not None and "-o" not in words:  # of several that a launcher starts one
+            found.arguments = [scaled(word, largest) for word in words[program + 1 :]]
             return found
+        if not words or Path(words[0]).name not in ("nvcc", "g++", "gcc"):
+            continue
         place = iter(words[1:])
         for word in place:
             if word == "-o":

@@ -63,6 +63,7 @@ class Devices:
         self._waiting: list[Kernel] = []
         self._awaited: dict[int, tuple[Kernel, ...]] = {}  # stream -> what its next kernel follows
         self._recorded: list[Recorded] = []
+        self._open: list[Recorded] = []  # those whose kernels have not all run
         self._ran = threading.Condition(lock)
         self._threads: set[int] = set()  # that call
         self._settling: set[int] = set()  # those that wait for the next run
@@ -143,9 +144,10 @@ class Devices:
             kernel: before + self.gpu.core.kernel_end(number) if several else last
             for number, kernel in enumerate(together)
         }
-        for one in self._recorded:
+        for one in self._open:
             one.cycles = max([one.cycles, *(ends[k] for k in one.kernels if k in ends)])
             one.kernels = tuple(k for k in one.kernels if k not in ends)
+        self._open = [one for one in self._open if one.kernels]
         last = max(self._numbers.pop(kernel) for kernel in together)
         self._launched(joined(together).name, together[0].grid, together[0].block, last)
 
@@ -156,6 +158,8 @@ class Devices:
         mine = [one for one in self._waiting if one.device == self.number(device)]
         kernels = (*mine[-1:], *self._awaited.get(stream, ()))
         self._recorded.append(Recorded(kernels, self.gpu.core.cycles()))
+        if kernels:
+            self._open.append(self._recorded[-1])
         return len(self._recorded)
 
     def after(self, stream: int, recorded: int) -> None:

@@ -6,6 +6,7 @@ import contextlib
 import itertools
 import json
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from gpucoh.base.doors import public
@@ -26,6 +27,27 @@ if TYPE_CHECKING:
 
 RECORDS = 100_000  # of a trace
 _SERIALS = itertools.count()
+
+
+@dataclass(frozen=True)
+class _Counted:
+    """The counters of the core's text, and the energy that they take."""
+
+    text: str
+    machine: Machine
+    networks: int
+    has_l1: bool
+
+    def __call__(self) -> dict[str, Any]:
+        found: dict[str, Any] = json.loads(self.text)
+        return found | {"energy": lambda: self._joules(found)}
+
+    def _joules(self, found: dict[str, Any]) -> dict[str, float]:
+        with LATE_IMPORT:
+            from gpucoh.results import energy
+        return energy.estimate(
+            found, self.machine.numbers(), networks=self.networks, has_l1=self.has_l1
+        )
 
 
 class Observing:
@@ -94,23 +116,9 @@ class Observing:
     @public
     def stats(self) -> Stats:
         """Every counter since construction or the last :meth:`reset_stats`."""
-        text, machine, choice = self.core.statistics(), self.machine, self.choice
-
-        def joules(counted: dict[str, Any]) -> dict[str, float]:
-            with LATE_IMPORT:
-                from gpucoh.results import energy
-            protocol = choice.selected
-            return energy.estimate(
-                counted,
-                machine.numbers(),
-                networks=protocol.virtual_networks,
-                has_l1=protocol.has_l1 and machine.l1_kib > 0,
-            )
-
-        def counted() -> dict[str, Any]:
-            found: dict[str, Any] = json.loads(text)
-            return found | {"energy": lambda: joules(found)}
-
+        protocol = self.choice.selected
+        has_l1 = protocol.has_l1 and self.machine.l1_kib > 0
+        counted = _Counted(self.core.statistics(), self.machine, protocol.virtual_networks, has_l1)
         return Stats(counted, self._serial)
 
     @public

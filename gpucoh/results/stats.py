@@ -508,6 +508,10 @@ class Stats(Group[Any]):
         super().__init__("stats", values)
         self._gpu = gpu  # a number for each GPU of the process; None: of no GPU that exists
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        # Counters that nobody has read stay the text that they are: a program of thousands of launches writes as many.
+        return (Stats, (self._given,)) if self._made is None else super().__reduce__()
+
     def of_a_run(self) -> Stats:
         """The same counters as those of a whole run: they may be subtracted from those of another run."""
         found = Stats.__new__(Stats)

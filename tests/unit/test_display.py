@@ -223,6 +223,9 @@ def test_statistics_survive_pickling(result):
     copy = pickle.loads(pickle.dumps(result.stats))
     assert copy.to_dict() == result.stats.to_dict()
     assert copy.l1.hit_rate == result.l1.hit_rate
+    with gpucoh.GPU() as gpu:
+        unread = pickle.loads(pickle.dumps(gpu.stats()))
+        assert unread.to_dict() == gpu.stats().to_dict()
 
 
 def test_every_counter_of_the_core_is_declared_with_its_type(result):
