@@ -36,9 +36,13 @@ from gpucoh.cuda.module import Module
 from gpucoh.cuda.programs import Outcome, run_program
 from gpucoh.machines import machine
 
-#: Numbers of the arguments become at most the first; constants of the source above the second become the third.
-TRIED = ((256, 0, 0), (32, 0, 0), (4, 0, 0), (32, 1024, 256), (4, 256, 64), (4, 64, 16))
-LARGER = (2048, 0, 0)  # for programs that launch nothing with the first numbers
+#: What is tried in turn: numbers of the arguments become at most the first, the last of several, which is often how
+#: often to repeat, the second; constants of the source above the third become the fourth.
+TRIED = (
+    (256, 256, 0, 0), (32, 2, 0, 0), (8, 2, 0, 0), (4, 4, 0, 0),
+    (32, 2, 4096, 4096), (32, 2, 1024, 256), (4, 4, 256, 64), (4, 4, 64, 16),
+)  # fmt: skip
+LARGER = (2048, 2048, 0, 0)  # for programs that launch nothing with the first numbers
 _CONSTANT = re.compile(
     r"(^\s*#\s*define\s+\w+\s+|(?<=[\w\])])\s*=\s*|\bconst(?:expr)?\s[\w\s]*[({])([\d\s*<()uUlL]*\d[\d\s*<()uUlL]*?)"
     r"(?=\s*(?:[;,}]|\)\s*;|//|/\*|$))",
@@ -116,8 +120,8 @@ def cut(text: str, above: int, value: int) -> str:
     return _CONSTANT.sub(smaller, text)
 
 
-def recipe(folder: Path, largest: int) -> Recipe:
-    """Read a folder's Makefile, with numbers up to the largest.
+def recipe(folder: Path, largest: int, last: int) -> Recipe:
+    """Read a folder's Makefile, with numbers up to the largest, and the last of several up to another.
 
     Raises
     ------
@@ -131,6 +135,9 @@ def recipe(folder: Path, largest: int) -> Recipe:
         program = next((k for k, word in enumerate(words) if word.startswith("./")), None)
         if program is not None and "-o" not in words:  # of several that a launcher starts one
             found.arguments = [scaled(word, largest) for word in words[program + 1 :]]
+            numbers = [k for k, word in enumerate(found.arguments) if word.isdecimal()]
+            if len(numbers) > 1:
+                found.arguments[numbers[-1]] = scaled(found.arguments[numbers[-1]], last)
             return found
         if not words or Path(words[0]).name not in ("nvcc", "g++", "gcc"):
             continue
@@ -172,7 +179,7 @@ def classed(message: str) -> str:
 def examine(folder: Path, protocols: Sequence[str]) -> Drawn:
     """Build and run a program of a collection under the protocols, with the first numbers that are not too large."""
     first, *smaller = TRIED
-    drawn = _examine(folder, protocols, first[0])
+    drawn = _examine(folder, protocols, *first[:2])
     if drawn.verdict != "size":
         return drawn
     sources = {
@@ -180,10 +187,10 @@ def examine(folder: Path, protocols: Sequence[str]) -> Drawn:
         for path in sorted(folder.rglob("*"))
         if path.suffix in SOURCES and path.is_file()
     }
-    for largest, above, value in [LARGER] if _NOTHING in drawn.why else smaller:
+    for largest, last, above, value in [LARGER] if _NOTHING in drawn.why else smaller:
         if above and not _cut_all(sources, above, value):
             continue
-        other = _examine(folder, protocols, largest)
+        other = _examine(folder, protocols, largest, last)
         if other.verdict == "right":
             other.check += ", source cut" if above else ""
             return other
@@ -198,10 +205,10 @@ def _cut_all(sources: Mapping[Path, str], above: int, value: int) -> bool:
     return texts != sources
 
 
-def _examine(folder: Path, protocols: Sequence[str], largest: int) -> Drawn:
+def _examine(folder: Path, protocols: Sequence[str], largest: int, last: int) -> Drawn:
     drawn, own = Drawn(folder.name), GIVEN["programs"].get(folder.name, {})
     try:
-        found = recipe(folder, largest)
+        found = recipe(folder, largest, last)
         built = build(found.sources, [*found.options, *own.get("options", ())])
         for path, name in built.ptx:
             drawn.kernels += len(Module((path.read_text(encoding="utf-8"), name)).kernels)
