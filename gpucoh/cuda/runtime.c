@@ -417,7 +417,7 @@ attribute(int *value, enum cudaDeviceAttr which, int device)
                  {cudaDevAttrDirectManagedMemAccessFromHost, "zero"},
                  {cudaDevAttrPageableMemoryAccessUsesHostPageTables, "zero"},
                  {cudaDevAttrClusterLaunch, "zero"},
-                 {cudaDevAttrMemoryPoolsSupported, "zero"}};
+                 {cudaDevAttrMemoryPoolsSupported, "one"}};
     if (!is_device(device)) {
         return note(cudaErrorInvalidDevice);
     }
