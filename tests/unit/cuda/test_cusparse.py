@@ -66,6 +66,11 @@ def of_matrices(dense: np.ndarray, base: int) -> Iterator[tuple[str, np.ndarray]
     for name, one in (("", A), ("square_", square)):
         yield f"{name}offsets", one.indptr + base
         yield f"{name}columns", one.indices + base
+    if base == 0:  # 32-bit indices
+        columns_of = A.tocsc()
+        yield "csc_offsets", columns_of.indptr
+        yield "csc_rows", columns_of.indices
+        yield "csc_values", columns_of.data
     at = square.tocoo()
     yield "values", A.data
     yield "square_values", alpha * (dense @ dense)[at.row, at.col]

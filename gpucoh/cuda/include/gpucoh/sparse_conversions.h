@@ -90,6 +90,48 @@ added_up(cusparseHandle_t handle, cusparseSpMatDescr_t B)
 
 template <class T, class I>
 __global__ void
+count_columns(Sparse<T, I> A, Sparse<T, I> B)
+{
+    I place = own_index();
+    if (place < A.num_values)
+        atomicAdd(&B.rows[A.column_of(place) + 1], 1);
+}
+
+/* A thread has a value: its place among those of its column is the next of `taken`, in no order. */
+template <class T, class I>
+__global__ void
+transpose_values(Sparse<T, I> A, Sparse<T, I> B, I *taken)
+{
+    I from = own_index();
+    if (from >= A.num_values)
+        return;
+    I column = A.column_of(from), to = B.first_of(column) + atomicAdd(&taken[column], 1);
+    B.columns[to] = A.row_of(from) + A.base;
+    if (B.values)
+        B.values[to] = A.values[from];
+}
+
+/* A thread has a row, whose values it sorts by their columns. */
+template <class T, class I>
+__global__ void
+sort_rows(Sparse<T, I> A)
+{
+    I row = own_index();
+    if (row >= A.num_rows)
+        return;
+    for (I first = A.first_of(row), last = first + 1; last < A.first_of(row + 1); last++)
+        for (I at = last; at > first && A.columns[at - 1] > A.columns[at]; at--) {
+            I column = A.columns[at];
+            A.columns[at] = A.columns[at - 1], A.columns[at - 1] = column;
+            if (A.values) {
+                T value = A.values[at];
+                A.values[at] = A.values[at - 1], A.values[at - 1] = value;
+            }
+        }
+}
+
+template <class T, class I>
+__global__ void
 axpby(Scalar<T> alpha, I num_values, const I *indices, I base, const T *x, T *y)
 {
     I i = own_index();
@@ -196,6 +238,46 @@ cusparseDenseToSparse_convert(cusparseHandle_t handle, cusparseConstDnMatDescr_t
         typedef decltype(value) T;
         typedef decltype(index) I;
         return each(handle, B->num_rows, gather_values<T, I>, dense_of<T>(A), sparse_of<T, I>(B));
+    });
+}
+
+GPUCOH_CUSPARSE
+cusparseCsr2cscEx2_bufferSize(cusparseHandle_t handle, int m, int n, int nnz, const void *, const int *, const int *,
+                              void *, int *, int *, cudaDataType, cusparseAction_t, cusparseIndexBase_t,
+                              cusparseCsr2CscAlg_t, size_t *bytes)
+{
+    if (!handle)
+        return CUSPARSE_STATUS_NOT_INITIALIZED;
+    if (!bytes || m < 0 || n < 0 || nnz < 0)
+        return CUSPARSE_STATUS_INVALID_VALUE;
+    *bytes = (size_t) (n + 1) * sizeof(int);
+    return CUSPARSE_STATUS_SUCCESS;
+}
+
+/* The rows of each column come in order. */
+GPUCOH_CUSPARSE
+cusparseCsr2cscEx2(cusparseHandle_t handle, int m, int n, int nnz, const void *values, const int *rows,
+                   const int *columns, void *new_values, int *new_columns, int *new_rows, cudaDataType type,
+                   cusparseAction_t action, cusparseIndexBase_t base, cusparseCsr2CscAlg_t, void *buffer)
+{
+    if (!handle)
+        return CUSPARSE_STATUS_NOT_INITIALIZED;
+    if (m < 0 || n < 0 || nnz < 0 || !buffer)
+        return CUSPARSE_STATUS_INVALID_VALUE;
+    return typed(type, CUSPARSE_INDEX_32I, [&](auto value, auto) {
+        typedef decltype(value) T;
+        Sparse<T, int> A{true, m, n, nnz, (int) base, (int *) rows, (int *) columns, (T *) values};
+        Sparse<T, int> B{true, n, m, nnz, (int) base, new_columns, new_rows,
+                         action == CUSPARSE_ACTION_NUMERIC ? (T *) new_values : nullptr};
+        size_t bytes = (size_t) (n + 1) * sizeof(int);
+        cudaMemsetAsync(new_columns, 0, bytes, handle->stream);
+        cudaMemsetAsync(buffer, 0, bytes, handle->stream);
+        cusparseStatus_t status = each(handle, nnz, count_columns<T, int>, A, B);
+        if (status == CUSPARSE_STATUS_SUCCESS)
+            status = each(handle, THREADS, add_counts<T, int>, B);
+        if (status == CUSPARSE_STATUS_SUCCESS)
+            status = each(handle, nnz, transpose_values<T, int>, A, B, (int *) buffer);
+        return status == CUSPARSE_STATUS_SUCCESS ? each(handle, n, sort_rows<T, int>, B) : status;
     });
 }
 

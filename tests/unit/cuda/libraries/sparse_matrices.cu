@@ -89,6 +89,21 @@ template <class T, class I> struct Test {
         print(letter + "offsets", rows, n + 1);
         print(letter + "columns", found_columns, num_values);
         print(letter + "values", found, num_values);
+        if constexpr (sizeof(I) == 4) {
+            void *buffer;
+            const auto action = CUSPARSE_ACTION_NUMERIC;
+            const auto how = CUSPARSE_CSR2CSC_ALG1;
+            RIGHT(cusparseCsr2cscEx2_bufferSize(h, n, n, nnz, values, offsets, column_of_each, found, rows,
+                                                found_columns, type, action, base, how, &bytes));
+            cudaMalloc(&buffer, bytes);
+            cudaMalloc(&found_columns, nnz * sizeof(I));
+            cudaMalloc(&found, nnz * sizeof(T));
+            RIGHT(cusparseCsr2cscEx2(h, n, n, nnz, values, offsets, column_of_each, found, rows, found_columns, type,
+                                     action, base, how, buffer));
+            print(letter + "csc_offsets", rows, n + 1);
+            print(letter + "csc_rows", found_columns, nnz);
+            print(letter + "csc_values", found, nnz);
+        }
     }
 
     void
