@@ -39,8 +39,8 @@ from gpucoh.machines import machine
 #: What is tried in turn: numbers of the arguments become at most the first, the last of several, which is often how
 #: often to repeat, the second; constants of the source above the third become the fourth.
 TRIED = (
-    (256, 256, 0, 0), (32, 2, 0, 0), (8, 2, 0, 0), (4, 4, 0, 0),
-    (32, 2, 4096, 4096), (32, 2, 1024, 256), (4, 4, 256, 64), (4, 4, 64, 16),
+    (256, 256, 0, 0), (32, 2, 0, 0), (8, 2, 0, 0), (4, 4, 0, 0), (1, 1, 0, 0),
+    (4, 4, 65536, 65536), (32, 2, 4096, 4096), (32, 2, 1024, 256), (4, 4, 256, 64), (4, 4, 64, 16),
 )  # fmt: skip
 LARGER = (2048, 2048, 0, 0)  # for programs that launch nothing with the first numbers
 _CONSTANT = re.compile(
@@ -49,8 +49,8 @@ _CONSTANT = re.compile(
     re.MULTILINE,
 )
 KEPT = ("-D", "-l", "-L", "-std", "--std", "--expt", "--extended", "-rdc", "-dc", "-use", "--use")
-BUDGET = DEADLOCK_AFTER = 3_000_000  # core cycles of a launch
-SECONDS, GIB = 70.0, 2.0  # of a processor; by the clock ten times as many
+BUDGET = DEADLOCK_AFTER = 20_000_000  # core cycles of a launch
+SECONDS, GIB = 70.0, 4.0  # of a processor; by the clock ten times as many
 GIVEN = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
 SOURCES = (".cu", ".cuh", ".h", ".hpp", ".c", ".cpp", ".cc", ".cxx")
 #: What a program prints of its own check.
