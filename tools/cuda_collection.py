@@ -5,10 +5,9 @@
 A collection is a folder of folders, each with a Makefile that has a ``run`` target: sources, options and arguments
 are what ``make -n run`` prints. Numbers that are arguments or ``-D`` sizes become small, and after them constants of
 the sources, in the steps of :data:`TRIED`, until the program is not too large; it counts as too large if nothing makes
-it right. ``cuda_collection.toml`` has what a program needs
-instead. A program is judged by what it prints of its own check, else by whether it copies and prints the same under
-every protocol as under ``no-l1`` with the rule ``sc``. Each failure has a class, so that the next feature is chosen by
-numbers. Nothing of a collection is kept.
+it right. ``cuda_collection.toml`` has what a program needs instead. A program is judged by what it prints of its own
+check, else by whether it copies and prints the same under every protocol as under ``no-l1`` with the rule ``sc``. Each
+failure has a class, so that the next feature is chosen by numbers. Nothing of a collection is kept.
 """
 
 from __future__ import annotations
