@@ -3,7 +3,7 @@
  * Threads that simulate a die each could go on alone for such a window: no message that a die sends in it arrives at
  * another one before its end. A window then takes as long as the die with most events, `longest` in all; the quotient
  * of all events by it is a bound of what one thread a die could gain, if barriers and memory cost nothing. Events of
- * nodes on no die count for die 0. Without the option nothing is counted. */
+ * nodes on no die count for die 0. Without the option nothing is counted; of a machine with one die nothing is told. */
 #ifndef GPC_MACHINE_WINDOWS_H
 #define GPC_MACHINE_WINDOWS_H
 
@@ -97,10 +97,12 @@ static inline void
 gpc_gpu_add_windows(const gpc_gpu_t *gpu, gpc_text_t *out)
 {
 #ifdef GPC_DIE_WINDOWS
-    gpc_text_open(out, "die_windows", "{");
-    gpc_text_add_count(out, "events", gpu->windows.events);
-    gpc_text_add_count(out, "longest", gpu->windows.longest + gpc_most_of_window(&gpu->windows));
-    gpc_text_add(out, "}");
+    if (gpu->machine.dies > 1) {
+        gpc_text_open(out, "die_windows", "{");
+        gpc_text_add_count(out, "events", gpu->windows.events);
+        gpc_text_add_count(out, "longest", gpu->windows.longest + gpc_most_of_window(&gpu->windows));
+        gpc_text_add(out, "}");
+    }
 #else
     (void) gpu;
     (void) out;
