@@ -147,7 +147,7 @@ format: $(BUILD)/.dev
 # The part of the proofs that CI runs, in under 15 minutes on two processors: two parts at a time, the longest first. A new
 # checker adds its part here.
 PROOF_STATES ?= 1000000
-PROOFS = proof-verify proof-long proof-sc proof-litmus proof-variants proof-planted proof-time-faults proof-cells proof-fuzz proof-products
+PROOFS = proof-verify proof-long proof-products proof-sc proof-litmus proof-variants proof-planted proof-time-faults proof-cells proof-fuzz
 .PHONY: proof $(PROOFS)
 proof: test-built $(BUILD)/.test
 	$(MAKE) --no-print-directory -k -j2 --output-sync=target $(PROOFS)
