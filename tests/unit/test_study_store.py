@@ -10,6 +10,9 @@ import pytest
 ROOT = Path(__file__).parents[2]
 CHEAP = 0.1  # processor seconds of a run that is repeated
 REPEATED = 8
+pytestmark = pytest.mark.timeout(
+    600
+)  # the plan of all runs takes 5 to 12 processor seconds, beside other jobs minutes
 
 
 @pytest.fixture(scope="module")
