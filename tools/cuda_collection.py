@@ -189,9 +189,13 @@ def examine(folder: Path, protocols: Sequence[str]) -> Drawn:
         for path in sorted(folder.rglob("*"))
         if path.suffix in SOURCES and path.is_file()
     }
+    tried = [(recipe(folder, *first[:2]), 0)]
     for largest, last, above, value in [LARGER] if _NOTHING in drawn.why else smaller:
         if above and not _cut_all(sources, above, value):
             continue
+        if (now := (recipe(folder, largest, last), value)) in tried:
+            continue
+        tried.append(now)
         other = _examine(folder, protocols, largest, last)
         if other.verdict == "right":
             other.check += ", source cut" if above else ""
