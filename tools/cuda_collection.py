@@ -53,7 +53,7 @@ SECONDS, GIB = 70.0, 4.0  # of a processor; by the clock ten times as many
 GIVEN = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
 SOURCES = (".cu", ".cuh", ".h", ".hpp", ".c", ".cpp", ".cc", ".cxx")
 #: What a program prints of its own check.
-BAD = re.compile(r"\b(fail(ed|ure)?|incorrect|mismatch(es)?)\b", re.IGNORECASE)
+BAD = re.compile(r"\b(fail(ed|ure)?|incorrect|mismatch(es)?|error:)\b", re.IGNORECASE)
 GOOD = re.compile(
     r"\b(pass(ed)?|success(ful(ly)?)?|correct|verified|ok|(failures|errors|mismatches): *0)\b", re.I
 )

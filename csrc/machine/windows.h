@@ -3,7 +3,7 @@
  * Threads that simulate a die each could go on alone for such a window: no message that a die sends in it arrives at
  * another one before its end. A window then takes as long as the die with most events, `longest` in all; the quotient
  * of all events by it is a bound of what one thread a die could gain, if barriers and memory cost nothing. Events of
- * nodes on no die count for die 0. Without the option nothing is counted; of a machine with one die nothing is told. */
+ * nodes on no die count for die 0. Without the option nothing is counted; a machine with one die prints nothing. */
 #ifndef GPC_MACHINE_WINDOWS_H
 #define GPC_MACHINE_WINDOWS_H
 

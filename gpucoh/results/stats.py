@@ -509,7 +509,7 @@ class Stats(Group[Any]):
         self._gpu = gpu  # a number for each GPU of the process; None: of no GPU that exists
 
     def __reduce__(self) -> tuple[Any, ...]:
-        # Counters that nobody has read stay the text that they are: a program of thousands of launches writes as many.
+        # Counters that were not read stay text: a program of thousands of launches writes as many.
         return (Stats, (self._given,)) if self._made is None else super().__reduce__()
 
     def of_a_run(self) -> Stats:

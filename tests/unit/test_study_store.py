@@ -10,9 +10,8 @@ import pytest
 ROOT = Path(__file__).parents[2]
 CHEAP = 0.1  # processor seconds of a run that is repeated
 REPEATED = 8
-pytestmark = pytest.mark.timeout(
-    600
-)  # the plan of all runs takes 5 to 12 processor seconds, beside other jobs minutes
+# The plan of all runs takes 5 to 12 processor seconds, beside other jobs minutes.
+pytestmark = pytest.mark.timeout(600)
 
 
 @pytest.fixture(scope="module")
