@@ -25,7 +25,7 @@ import numpy as np
 
 from gpucoh.base.errors import ConfigError, Error, WorkloadError
 from gpucoh.base.late import LATE_IMPORT
-from gpucoh.base.parsing import parsed
+from gpucoh.base.parsing import parsed, source_of
 from gpucoh.base.quoting import quoted
 
 _PACKAGE = str(Path(__file__).parents[1]) + os.sep
@@ -228,7 +228,7 @@ def _imports(path: Path, top: Path) -> Iterator[Path]:
 
 def _text(part: Any) -> bytes:
     try:
-        return inspect.getsource(part).encode()
+        return source_of(part).encode()
     except (OSError, TypeError):
         code = getattr(part, "__code__", None)
         return code.co_code + repr(code.co_consts).encode() if code else b""

@@ -1,9 +1,16 @@
 """Concurrent use by several threads."""
 
+import ast
+import contextlib
+import gc
 import subprocess
 import sys
+import threading
+from pathlib import Path
 
 import pytest
+
+from gpucoh.base.parsing import parsed
 
 # Every late import first needed at once, in a fresh interpreter: without their lock a thread finds a package half made.
 PROGRAM = """
@@ -40,3 +47,28 @@ def test_eight_threads_may_be_the_first_to_need_large_packages():
         [sys.executable, "-P", "-c", PROGRAM], capture_output=True, text=True, check=False
     )
     assert done.returncode == 0, done.stderr
+
+
+# CPython 3.11 spoils a syntax tree where collections of garbage run Python code while another thread parses too.
+def test_a_text_is_parsed_while_another_thread_parses():
+    text = Path(ast.__file__).read_text()
+    ended = threading.Event()
+
+    def elsewhere():
+        while not ended.is_set():
+            with contextlib.suppress(SystemError):
+                ast.parse(text)
+
+    gc.callbacks.append(lambda *_: sum(range(100)))
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    other = threading.Thread(target=elsewhere)
+    other.start()
+    try:
+        for _ in range(20):
+            parsed(text)
+    finally:
+        ended.set()
+        other.join()
+        gc.callbacks.pop()
+        sys.setswitchinterval(interval)
