@@ -18,6 +18,7 @@ import re
 import shlex
 import shutil
 import subprocess
+import sys
 import tomllib
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -38,18 +39,35 @@ from gpucoh.machines import machine
 #: What is tried in turn: numbers of the arguments become at most the first, the last of several, which is often how
 #: often to repeat, the second; constants of the source above the third become the fourth.
 TRIED = (
-    (256, 256, 0, 0), (32, 2, 0, 0), (8, 2, 0, 0), (4, 4, 0, 0), (1, 1, 0, 0),
-    (4, 4, 65536, 65536), (32, 2, 4096, 4096), (32, 2, 1024, 256), (4, 4, 256, 64), (4, 4, 64, 16),
-)  # fmt: skip
-LARGER = (2048, 2048, 0, 0)  # for programs that launch nothing with the first numbers
+    *(
+        (largest, last, 0, 0)
+        for largest, last in ((256, 256), (256, 2), (32, 2), (8, 2), (4, 4), (1, 1))
+    ),
+    *(
+        (*numbers, *constants)
+        for constants in ((65536, 65536), (4096, 4096), (1024, 256), (256, 64), (64, 16))
+        for numbers in ((256, 256), (256, 2), (32, 2), (4, 4))
+    ),
+)
+LARGER = (
+    (2048, 2048, 0, 0),
+    (1 << 20, 2, 0, 0),
+)  # for programs that launch nothing with small numbers
+#: Seconds of a processor that the run of the reference may take when all steps are tried, and when the smallest
+#: SMALLEST of those that were too large are tried again; other protocols may take SLOWER times as many.
+QUICK, PATIENT, SMALLEST, SLOWER = 20.0, 90.0, 3, 4
 _CONSTANT = re.compile(
     r"(^\s*#\s*define\s+\w+\s+|(?<=[\w\])])\s*=\s*|\bconst(?:expr)?\s[\w\s]*[({])([\d\s*<()uUlL]*\d[\d\s*<()uUlL]*?)"
     r"(?=\s*(?:[;,}]|\)\s*;|//|/\*|$))",
     re.MULTILINE,
 )
+_LIST = re.compile(
+    r"(\w\s*=\s*\{)([\d\s,]*\d[\d\s,]*)(?=\})"
+)  # of a record, not a table: that is an array's
+_BOUND = re.compile(r"(\bfor\s*\([^;]*;[^;]*<=?\s*)(\d+)(?=\s*;)")
 KEPT = ("-D", "-l", "-L", "-std", "--std", "--expt", "--extended", "-rdc", "-dc", "-use", "--use")
-BUDGET = DEADLOCK_AFTER = 20_000_000  # core cycles of a launch
-SECONDS, GIB = 70.0, 4.0  # of a processor; by the clock ten times as many
+BUDGET = DEADLOCK_AFTER = 100_000_000  # core cycles of a launch
+GIB = 8.0
 GIVEN = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
 SOURCES = (".cu", ".cuh", ".h", ".hpp", ".c", ".cpp", ".cc", ".cxx")
 #: What a program prints of its own check.
@@ -60,14 +78,14 @@ GOOD = re.compile(
 _NOTHING = "has an extent of 0"
 #: Lines that differ from run to run: times and rates.
 TIMES = re.compile(
-    r"\b(time|second|bandwidth|throughput|speed|performance|deviation|[GM]B/s|GFLOP)|\d ?[mun]?s\b",
+    r"\b(time|second|bandwidth|throughput|speed|performance|deviation|G?FLOPS?\b|fps\b|GUPS)|/s(ec)?\b|\d ?[mun]?s\b",
     re.I,
 )
 
 
 @dataclass(frozen=True)
 class _Limits(Limits):
-    """Seconds of a processor, so that other processes decide nothing."""
+    """Seconds of a processor, so that other processes decide nothing; by the clock ten times as many."""
 
     def exceeded(self, process: int, seconds: float) -> tuple[str, str] | None:
         try:
@@ -106,20 +124,28 @@ def scaled(text: str, largest: int) -> str:
 
 
 def cut(text: str, above: int, value: int) -> str:
-    """A source in which constants above a number are another value, where they are numbers, products or shifts."""
+    """A source in which constants above a number are another value.
+
+    They are numbers, products or shifts, numbers in the initial value of a record, and ends of loops.
+    """
 
     def smaller(found: re.Match[str]) -> str:
         line = found.string[found.string.rfind("\n", 0, found.start()) + 1 : found.start()]
         if re.search(r"\b(float|double)\b", line):  # no size
             return found[0]
-        try:
-            digits = re.sub(r"[uUlL]", "", found[2])  # and * and << alone
-            number = eval(digits, {"__builtins__": {}})
-        except (SyntaxError, TypeError, MemoryError):
-            return found[0]
-        return f"{found[1]}{value}" if above < number < 1 << 32 else found[0]
+        return found[1] + ",".join(_cut_one(part, above, value) for part in found[2].split(","))
 
-    return _CONSTANT.sub(smaller, text)
+    for pattern in (_CONSTANT, _LIST, _BOUND):
+        text = pattern.sub(smaller, text)
+    return text
+
+
+def _cut_one(text: str, above: int, value: int) -> str:
+    try:
+        number = eval(re.sub(r"[uUlL]", "", text), {"__builtins__": {}})  # digits, * and << alone
+    except (SyntaxError, TypeError, MemoryError):
+        return text
+    return str(value) if above < number < 1 << 32 else text
 
 
 def recipe(folder: Path, largest: int, last: int) -> Recipe:
@@ -157,6 +183,14 @@ def recipe(folder: Path, largest: int, last: int) -> Recipe:
     raise ValueError((made.stderr.strip().splitlines() or ["make run runs no program"])[-1])
 
 
+def _mpi(found: Recipe) -> list[str]:
+    """MPI of the environment (``pip install mpich``), where a program links one: it runs as one rank."""
+    place = Path(sys.prefix)
+    if "-lmpi" not in found.options or not (place / "include" / "mpi.h").is_file():
+        return []
+    return [f"-I{place / 'include'}", f"-L{place / 'lib'}", "-Xlinker", f"-rpath={place / 'lib'}"]
+
+
 def _option(found: Recipe, word: str, folder: Path, largest: int) -> None:
     """Keep an option that changes what is compiled or linked."""
     if word.startswith("-I"):
@@ -180,42 +214,54 @@ def classed(message: str) -> str:
 
 def examine(folder: Path, protocols: Sequence[str]) -> Drawn:
     """Build and run a program of a collection under the protocols, with the first numbers that are not too large."""
-    first, *smaller = TRIED
-    drawn = _examine(folder, protocols, *first[:2])
-    if drawn.verdict != "size":
-        return drawn
+    first = drawn = _examine(folder, protocols, *TRIED[0][:2], QUICK)
+    if first.verdict != "size":
+        return first
     sources = {
         path: path.read_text(encoding="utf-8", errors="surrogateescape")
         for path in sorted(folder.rglob("*"))
         if path.suffix in SOURCES and path.is_file()
     }
-    tried = [(recipe(folder, *first[:2]), 0)]
-    for largest, last, above, value in [LARGER] if _NOTHING in drawn.why else smaller:
-        if above and not _cut_all(sources, above, value):
+    tried = [(recipe(folder, *TRIED[0][:2]), 0)]
+    large = [TRIED[0]]
+    for step in LARGER if _NOTHING in first.why else (*TRIED[1:], LARGER[-1]):
+        if not _cut_all(sources, *step[2:]) and step[3]:
             continue
-        if (now := (recipe(folder, largest, last), value)) in tried:
+        if (now := (recipe(folder, *step[:2]), step[3])) in tried:
             continue
         tried.append(now)
-        other = _examine(folder, protocols, largest, last)
-        if other.verdict == "right":
-            other.check += ", source cut" if above else ""
-            return other
+        drawn = _examine(folder, protocols, *step[:2], QUICK)
+        if drawn.verdict == "size" and step not in LARGER:
+            large.append(step)
+        elif drawn.verdict == "right":
+            break
+    else:
+        for step in reversed(large[-SMALLEST:]):
+            _cut_all(sources, *step[2:])
+            drawn = _examine(folder, protocols, *step[:2], PATIENT)
+            if drawn.verdict == "right":
+                break
+        else:
+            return first
+    drawn.check += ", source cut" if step[3] else ""
     return drawn
 
 
 def _cut_all(sources: Mapping[Path, str], above: int, value: int) -> bool:
-    """Write the sources cut; whether one differs."""
-    texts = {path: cut(text, above, value) for path, text in sources.items()}
+    """Write the sources, cut unless the value is 0; whether one differs."""
+    texts = {path: cut(text, above, value) if value else text for path, text in sources.items()}
     for path, text in texts.items():
         path.write_text(text, encoding="utf-8", errors="surrogateescape")
     return texts != sources
 
 
-def _examine(folder: Path, protocols: Sequence[str], largest: int, last: int) -> Drawn:
+def _examine(
+    folder: Path, protocols: Sequence[str], largest: int, last: int, seconds: float
+) -> Drawn:
     drawn, own = Drawn(folder.name), GIVEN["programs"].get(folder.name, {})
     try:
         found = recipe(folder, largest, last)
-        built = build(found.sources, [*found.options, *own.get("options", ())])
+        built = build(found.sources, [*found.options, *_mpi(found), *own.get("options", ())])
         for path, name in built.ptx:
             drawn.kernels += len(Module((path.read_text(encoding="utf-8"), name)).kernels)
     except (Error, ValueError, OSError) as error:
@@ -227,7 +273,8 @@ def _examine(folder: Path, protocols: Sequence[str], largest: int, last: int) ->
     os.chdir(folder)
     wanted = ""
     for protocol, rule in (("no-l1", "sc"), *((name, None) for name in protocols)):
-        outcome = _outcome(built, arguments, protocol, rule)
+        limits = _Limits(seconds if rule else SLOWER * seconds, GIB)
+        outcome = _outcome(built, arguments, protocol, rule, limits)
         text = outcome.output.decode(errors="replace")
         said = f"{text[-300:]} {outcome.messages.decode(errors='replace')[-300:]}"
         drawn.check = "own" if BAD.search(text) or GOOD.search(text) else "reference"
@@ -252,9 +299,11 @@ def _examine(folder: Path, protocols: Sequence[str], largest: int, last: int) ->
     return drawn
 
 
-def _outcome(built: Built, arguments: Sequence[str], protocol: str, rule: str | None) -> Outcome:
+def _outcome(
+    built: Built, arguments: Sequence[str], protocol: str, rule: str | None, limits: Limits
+) -> Outcome:
     return run_program(
-        built, "main", arguments, capture="all", given=b"", limits=_Limits(SECONDS, GIB), protocol=protocol,
+        built, "main", arguments, capture="all", given=b"", limits=limits, protocol=protocol,
         consistency=rule, machine=machine("fermi"), seed=0, check=False, budget=BUDGET, deadlock_after=DEADLOCK_AFTER,
     )  # fmt: skip
 

@@ -184,11 +184,13 @@ def _is_linked(option: str) -> bool:
 
 
 def _of_compiler(options: Sequence[str]) -> Iterator[str]:
-    """The options of the host's compiler, which links too: ``-Xcompiler -fopenmp`` brings a library."""
+    """The options of the host's compiler, which links too (``-Xcompiler -fopenmp`` brings a library), and linker's."""
     for one, after in zip(options, (*options[1:], ""), strict=False):
         name, _, value = one.partition("=")
         if name in ("-Xcompiler", "--compiler-options"):
             yield from (value or after).split(",")
+        elif name in ("-Xlinker", "--linker-options"):
+            yield from (f"-Wl,{part}" for part in (value or after).split(","))
 
 
 def _libraries(linked: Sequence[str]) -> list[str]:

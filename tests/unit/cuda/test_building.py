@@ -222,3 +222,9 @@ def test_undefined_functions_and_changed_libraries_of_a_program(tmp_path: Path) 
     done = cuda("main.cu", "--nvcc=-L.", "--nvcc=-lgone", folder=tmp_path)
     assert done.returncode == 2
     assert "the program cannot be loaded: libgone.so" in done.stderr.splitlines()[-1]
+    for words in (
+        [f"--nvcc=-Xlinker=-rpath,{tmp_path}"],
+        ["--nvcc=-Xlinker", f"--nvcc=-rpath={tmp_path}"],
+    ):
+        done = cuda("main.cu", "--nvcc=-L.", "--nvcc=-lgone", *words, folder=tmp_path)
+        assert done.returncode == status, done.stderr

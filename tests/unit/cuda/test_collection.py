@@ -42,7 +42,6 @@ def test_programs_are_drawn_run_and_classed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(collection, "BUDGET", 100_000)
-    monkeypatch.setattr(collection, "SECONDS", 600)  # by the clock
     made(tmp_path, "large-cuda", "100000")
     blocks = PROGRAM.replace("1, n>>>", "n / 1024, 64>>>").replace("x[n - 1]", "x[0]")
     made(tmp_path, "blocks-cuda", "100000", blocks)  # none for 256
@@ -110,6 +109,8 @@ def test_large_constants_of_a_source_are_cut() -> None:
         "constexpr unsigned int N(2048);": "constexpr unsigned int N(256);",
         "  int n = 5000, m = 64;": "  int n = 256, m = 64;",
         "p->particles = 2048;": "p->particles = 256;",
+        "params p = {128,3,480,5000,9};": "params p = {128,3,480,256,9};",
+        "for (int i = 0; i < 5000; i++)": "for (int i = 0; i < 256; i++)",
     }
     assert {text: collection.cut(text, 1024, 256) for text in given} == given
     assert collection.cut("#define SIDE 400", 256, 64) == "#define SIDE 64"
@@ -118,3 +119,24 @@ def test_large_constants_of_a_source_are_cut() -> None:
 def test_numbers_become_small_where_they_end_an_argument() -> None:
     given = ("100", "5000", "-n=536870912", "file2000.txt", "0.3000", "x1024")
     assert [collection.scaled(one, 256) for one in given] == ["100", "256", "-n=256", *given[3:]]
+
+
+def test_what_is_too_large_in_every_step_gets_more_time_for_the_smallest(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made(tmp_path, "long-cuda", "5000", "int main() { const int n = 70000; }\n")
+    tried: list[tuple[int, int, str, bool]] = []
+
+    def examine(folder: Path, _: object, largest: int, last: int, seconds: float) -> object:
+        text = (folder / "main.cu").read_text().split("n = ")[1].split(";")[0]
+        tried.append((largest, last, text, seconds == collection.PATIENT))
+        right = tried[-1] == (32, 2, "16", True)
+        return collection.Drawn(folder.name, verdict="right" if right else "size", check="own")
+
+    monkeypatch.setattr(collection, "_examine", examine)
+    drawn = collection.examine(tmp_path / "long-cuda", ["mesi"])
+    assert (drawn.verdict, drawn.check) == ("right", "own, source cut")
+    assert tried[0] == (256, 256, "70000", False)
+    assert (1 << 20, 2, "70000", False) in tried
+    assert tried[-2:] == [(4, 4, "16", True), (32, 2, "16", True)]
+    assert len(tried) == len(set(tried))
