@@ -36,23 +36,17 @@ from gpucoh.cuda.module import Module
 from gpucoh.cuda.programs import Outcome, run_program
 from gpucoh.machines import machine
 
-#: What is tried in turn: numbers of the arguments become at most the first, the last of several, which is often how
-#: often to repeat, the second; constants of the source above the third become the fourth.
-TRIED = (
-    *(
-        (largest, last, 0, 0)
-        for largest, last in ((256, 256), (256, 2), (32, 2), (8, 2), (4, 4), (1, 1))
-    ),
-    *(
-        (*numbers, *constants)
-        for constants in ((65536, 65536), (4096, 4096), (1024, 256), (256, 64), (64, 16))
-        for numbers in ((256, 256), (256, 2), (32, 2), (4, 4))
-    ),
-)
-LARGER = (
-    (2048, 2048, 0, 0),
-    (1 << 20, 2, 0, 0),
-)  # for programs that launch nothing with small numbers
+#: What is tried in turn, with the sources as they are, then from the smallest with each of CONSTANTS: numbers of the
+#: arguments become at most the first, the last of several, which is often how often to repeat, the second.
+NUMBERS = ((256, 256), (256, 2), (32, 2), (8, 2), (4, 4), (1, 1))
+CONSTANTS = (
+    (65536, 65536),
+    (4096, 4096),
+    (1024, 256),
+    (256, 64),
+    (64, 16),
+)  # above the first: the second
+LARGER = ((2048, 2048), (1 << 20, 2))  # for programs that launch nothing with small numbers
 #: Seconds of a processor that the run of the reference may take when all steps are tried, and when the smallest
 #: SMALLEST of those that were too large are tried again; other protocols may take SLOWER times as many.
 QUICK, PATIENT, SMALLEST, SLOWER = 20.0, 90.0, 3, 4
@@ -162,6 +156,9 @@ def recipe(folder: Path, largest: int, last: int) -> Recipe:
         words = shlex.split(line, comments=True)
         program = next((k for k, word in enumerate(words) if word.startswith("./")), None)
         if program is not None and "-o" not in words:  # of several that a launcher starts one
+            if given := GIVEN["programs"].get(folder.name, {}).get("arguments"):
+                found.arguments = shlex.split(given)
+                return found
             found.arguments = [scaled(word, largest) for word in words[program + 1 :]]
             numbers = [k for k, word in enumerate(found.arguments) if word.isdecimal()]
             if len(numbers) > 1:
@@ -214,7 +211,7 @@ def classed(message: str) -> str:
 
 def examine(folder: Path, protocols: Sequence[str]) -> Drawn:
     """Build and run a program of a collection under the protocols, with the first numbers that are not too large."""
-    first = drawn = _examine(folder, protocols, *TRIED[0][:2], QUICK)
+    first = _examine(folder, protocols, *NUMBERS[0], QUICK)
     if first.verdict != "size":
         return first
     sources = {
@@ -222,29 +219,34 @@ def examine(folder: Path, protocols: Sequence[str]) -> Drawn:
         for path in sorted(folder.rglob("*"))
         if path.suffix in SOURCES and path.is_file()
     }
-    tried = [(recipe(folder, *TRIED[0][:2]), 0)]
-    large = [TRIED[0]]
-    for step in LARGER if _NOTHING in first.why else (*TRIED[1:], LARGER[-1]):
-        if not _cut_all(sources, *step[2:]) and step[3]:
+    tried, large = [(recipe(folder, *NUMBERS[0]), 0)], [(*NUMBERS[0], 0, 0)]
+
+    def right(largest: int, last: int, above: int, value: int, seconds: float) -> Drawn | None:
+        drawn = _examine(folder, protocols, largest, last, seconds)
+        drawn.check += ", source cut" if value else ""
+        if drawn.verdict == "size":
+            large.append((largest, last, above, value))
+        return drawn if drawn.verdict == "right" else None
+
+    uncut = LARGER if _NOTHING in first.why else (*NUMBERS[1:], LARGER[-1])
+    for above, value in ((0, 0), *(() if uncut is LARGER else CONSTANTS)):
+        if not _cut_all(sources, above, value) and value:
             continue
-        if (now := (recipe(folder, *step[:2]), step[3])) in tried:
-            continue
-        tried.append(now)
-        drawn = _examine(folder, protocols, *step[:2], QUICK)
-        if drawn.verdict == "size" and step not in LARGER:
-            large.append(step)
-        elif drawn.verdict == "right":
-            break
-    else:
-        for step in reversed(large[-SMALLEST:]):
-            _cut_all(sources, *step[2:])
-            drawn = _examine(folder, protocols, *step[:2], PATIENT)
-            if drawn.verdict == "right":
+        for numbers in NUMBERS[::-1] if value else uncut:
+            if (now := (recipe(folder, *numbers), value)) in tried:
+                continue
+            tried.append(now)
+            if drawn := right(*numbers, above, value, QUICK):
+                return drawn
+            if value and large[-1] == (*numbers, above, value):  # so are larger numbers
                 break
-        else:
-            return first
-    drawn.check += ", source cut" if step[3] else ""
-    return drawn
+    for *numbers, above, value in [step for step in large[::-1] if step[:2] not in LARGER][
+        :SMALLEST
+    ]:
+        _cut_all(sources, above, value)
+        if drawn := right(*numbers, above, value, PATIENT):
+            return drawn
+    return first
 
 
 def _cut_all(sources: Mapping[Path, str], above: int, value: int) -> bool:
@@ -268,13 +270,12 @@ def _examine(
         drawn.why = str(error)
         drawn.verdict = classed(drawn.why)
         return drawn
-    arguments = shlex.split(own["arguments"]) if "arguments" in own else found.arguments
-    drawn.arguments = " ".join(arguments)
+    drawn.arguments = " ".join(found.arguments)
     os.chdir(folder)
     wanted = ""
     for protocol, rule in (("no-l1", "sc"), *((name, None) for name in protocols)):
         limits = _Limits(seconds if rule else SLOWER * seconds, GIB)
-        outcome = _outcome(built, arguments, protocol, rule, limits)
+        outcome = _outcome(built, found.arguments, protocol, rule, limits)
         text = outcome.output.decode(errors="replace")
         said = f"{text[-300:]} {outcome.messages.decode(errors='replace')[-300:]}"
         drawn.check = "own" if BAD.search(text) or GOOD.search(text) else "reference"
@@ -290,6 +291,10 @@ def _examine(
             drawn.verdict = "data" if classed(drawn.why) == "data" else "no launch"
         elif drawn.check == "reference" and wanted not in ("", _printed(outcome)):
             drawn.verdict, drawn.why = "wrong", f"{protocol}: differs from the reference"
+            more = _Limits(PATIENT, GIB)
+            checked = _outcome(built, found.arguments, protocol, rule, more, check=True)
+            if "data race" in checked.reason:
+                drawn.verdict, drawn.why = "race", checked.reason
         if drawn.verdict:
             return drawn
         wanted = wanted or _printed(outcome)
@@ -300,11 +305,17 @@ def _examine(
 
 
 def _outcome(
-    built: Built, arguments: Sequence[str], protocol: str, rule: str | None, limits: Limits
+    built: Built,
+    arguments: Sequence[str],
+    protocol: str,
+    rule: str | None,
+    limits: Limits,
+    *,
+    check: bool = False,
 ) -> Outcome:
     return run_program(
         built, "main", arguments, capture="all", given=b"", limits=limits, protocol=protocol,
-        consistency=rule, machine=machine("fermi"), seed=0, check=False, budget=BUDGET, deadlock_after=DEADLOCK_AFTER,
+        consistency=rule, machine=machine("fermi"), seed=0, check=check, budget=BUDGET, deadlock_after=DEADLOCK_AFTER,
     )  # fmt: skip
 
 

@@ -22,6 +22,22 @@ int main(int argc, char **argv)
     printf("%s %d %d\\n", last == n ? WORD : "FAIL", n, SIZE);
 }
 """
+RACES = """#include <cstdio>
+__global__ void last(long long *x)
+{
+    for (int k = 0; k < 20; k++)
+        ((volatile long long *)x)[threadIdx.x % 2 + 1];
+    x[0] = clock64();
+}
+int main()
+{
+    long long *x;
+    cudaMallocManaged(&x, 24);
+    last<<<2, 64>>>(x);
+    cudaDeviceSynchronize();
+    printf("%lld\\n", *x);
+}
+"""
 MAKEFILE = """main: main.o
 	nvcc main.o -o main
 main.o: main.cu
@@ -49,11 +65,12 @@ def test_programs_are_drawn_run_and_classed(
     made(tmp_path, "waits-cuda", "9000", PROGRAM.replace("if (", waits))
     made(tmp_path, "fft-cuda", "1", "#include <cufft.h>\n")
     made(tmp_path, "wrong-cuda", "8", PROGRAM.replace("last == n", "last == 9"))
+    made(tmp_path, "races-cuda", "8", RACES)
     made(tmp_path, "idle-cuda", "8", '#include <cstdio>\nint main() { puts("PASS"); }\n')
     made(tmp_path, "reads-cuda", "8", '#include "absent.h"\n')
     drawn = {
         one.name: one
-        for one in collection.examined(collection.draw(tmp_path, 9, 1), ["mesi", "tc-weak"])
+        for one in collection.examined(collection.draw(tmp_path, 10, 1), ["mesi", "tc-weak"])
     }
     right = drawn["large-cuda"]
     assert (right.verdict, right.arguments, right.check) == ("right", "256", "own")
@@ -64,6 +81,7 @@ def test_programs_are_drawn_run_and_classed(
     assert ends == {
         "fft-cuda": "library: cufft",
         "wrong-cuda": "wrong",
+        "races-cuda": "race",
         "reads-cuda": "compiler",
         "idle-cuda": "no launch",
     }
@@ -130,7 +148,7 @@ def test_what_is_too_large_in_every_step_gets_more_time_for_the_smallest(
     def examine(folder: Path, _: object, largest: int, last: int, seconds: float) -> object:
         text = (folder / "main.cu").read_text().split("n = ")[1].split(";")[0]
         tried.append((largest, last, text, seconds == collection.PATIENT))
-        right = tried[-1] == (32, 2, "16", True)
+        right = tried[-1] == (1, 1, "64", True)
         return collection.Drawn(folder.name, verdict="right" if right else "size", check="own")
 
     monkeypatch.setattr(collection, "_examine", examine)
@@ -138,5 +156,6 @@ def test_what_is_too_large_in_every_step_gets_more_time_for_the_smallest(
     assert (drawn.verdict, drawn.check) == ("right", "own, source cut")
     assert tried[0] == (256, 256, "70000", False)
     assert (1 << 20, 2, "70000", False) in tried
-    assert tried[-2:] == [(4, 4, "16", True), (32, 2, "16", True)]
+    assert (4, 4, "16", False) not in tried  # since (1, 1) is too large
+    assert tried[-2:] == [(1, 1, "16", True), (1, 1, "64", True)]
     assert len(tried) == len(set(tried))
