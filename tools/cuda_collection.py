@@ -60,7 +60,7 @@ _LIST = re.compile(
 )  # of a record, not a table: that is an array's
 _BOUND = re.compile(r"(\bfor\s*\([^;]*;[^;]*<=?\s*)(\d+)(?=\s*;)")
 KEPT = ("-D", "-l", "-L", "-std", "--std", "--expt", "--extended", "-rdc", "-dc", "-use", "--use")
-BUDGET = DEADLOCK_AFTER = 100_000_000  # core cycles of a launch
+BUDGET = DEADLOCK_AFTER = 500_000_000  # core cycles of a launch
 GIB = 8.0
 GIVEN = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
 SOURCES = (".cu", ".cuh", ".h", ".hpp", ".c", ".cpp", ".cc", ".cxx")
@@ -224,7 +224,7 @@ def examine(folder: Path, protocols: Sequence[str]) -> Drawn:
     def right(largest: int, last: int, above: int, value: int, seconds: float) -> Drawn | None:
         drawn = _examine(folder, protocols, largest, last, seconds)
         drawn.check += ", source cut" if value else ""
-        if drawn.verdict == "size":
+        if drawn.verdict == "size" and _NOTHING not in drawn.why:
             large.append((largest, last, above, value))
         return drawn if drawn.verdict == "right" else None
 
