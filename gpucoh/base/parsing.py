@@ -27,7 +27,8 @@ def parsed(text: str | bytes) -> ast.Module:
     SyntaxError
         As ``ast.parse``.
     """
-    return _alone(ast.parse, text)
+    tree: ast.Module = _alone(ast.parse, text)
+    return tree
 
 
 def source_of(part: Any) -> str:
