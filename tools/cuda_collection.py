@@ -72,7 +72,7 @@ GOOD = re.compile(
 _NOTHING = "has an extent of 0"
 #: Lines that differ from run to run: times and rates.
 TIMES = re.compile(
-    r"\b(time|second|bandwidth|throughput|speed|performance|deviation|G?FLOPS?\b|fps\b|GUPS)|/s(ec)?\b|\d ?[mun]?s\b",
+    r"\b(time|elapsed|sec|bandwidth|throughput|speed|perform|deviation|G?FLOPS?\b|fps\b|GUPS)|/s(ec)?\b|\d ?[mun]?s\b",
     re.I,
 )
 
@@ -181,11 +181,12 @@ def recipe(folder: Path, largest: int, last: int) -> Recipe:
 
 
 def _mpi(found: Recipe) -> list[str]:
-    """MPI of the environment (``pip install mpich``), where a program links one: it runs as one rank."""
-    place = Path(sys.prefix)
-    if "-lmpi" not in found.options or not (place / "include" / "mpi.h").is_file():
+    """MPI of the environment (``pip install mpich``), where a program includes it: it runs as one rank."""
+    include, library = Path(sys.prefix) / "include", Path(sys.prefix) / "lib"
+    uses = any(b"mpi.h" in source.read_bytes() for source in found.sources)
+    if not uses or not (include / "mpi.h").is_file():
         return []
-    return [f"-I{place / 'include'}", f"-L{place / 'lib'}", "-Xlinker", f"-rpath={place / 'lib'}"]
+    return [f"-I{include}", f"-L{library}", "-lmpi", "-Xlinker", f"-rpath={library}"]
 
 
 def _option(found: Recipe, word: str, folder: Path, largest: int) -> None:
