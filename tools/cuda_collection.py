@@ -39,13 +39,8 @@ from gpucoh.machines import machine
 #: What is tried in turn, with the sources as they are, then from the smallest with each of CONSTANTS: numbers of the
 #: arguments become at most the first, the last of several, which is often how often to repeat, the second.
 NUMBERS = ((256, 256), (256, 2), (32, 2), (8, 2), (4, 4), (1, 1))
-CONSTANTS = (
-    (65536, 65536),
-    (4096, 4096),
-    (1024, 256),
-    (256, 64),
-    (64, 16),
-)  # above the first: the second
+#: Constants of the sources above the first become the second.
+CONSTANTS = ((65536, 65536), (4096, 4096), (1024, 256), (256, 64), (64, 16))
 LARGER = ((2048, 2048), (1 << 20, 2))  # for programs that launch nothing with small numbers
 #: Seconds of a processor that the run of the reference may take when all steps are tried, and when the smallest
 #: SMALLEST of those that were too large are tried again; other protocols may take SLOWER times as many.
@@ -55,9 +50,8 @@ _CONSTANT = re.compile(
     r"(?=\s*(?:[;,}]|\)\s*;|//|/\*|$))",
     re.MULTILINE,
 )
-_LIST = re.compile(
-    r"(\w\s*=\s*\{)([\d\s,]*\d[\d\s,]*)(?=\})"
-)  # of a record, not a table: that is an array's
+#: The initial value of a record; that of an array is a table and stays.
+_LIST = re.compile(r"(\w\s*=\s*\{)([\d\s,]*\d[\d\s,]*)(?=\})")
 _BOUND = re.compile(r"(\bfor\s*\([^;]*;[^;]*<=?\s*)(\d+)(?=\s*;)")
 KEPT = ("-D", "-l", "-L", "-std", "--std", "--expt", "--extended", "-rdc", "-dc", "-use", "--use")
 BUDGET = DEADLOCK_AFTER = 500_000_000  # core cycles of a launch
@@ -241,9 +235,8 @@ def examine(folder: Path, protocols: Sequence[str]) -> Drawn:
                 return drawn
             if value and large[-1] == (*numbers, above, value):  # so are larger numbers
                 break
-    for *numbers, above, value in [step for step in large[::-1] if step[:2] not in LARGER][
-        :SMALLEST
-    ]:
+    smallest = [step for step in reversed(large) if step[:2] not in LARGER][:SMALLEST]
+    for *numbers, above, value in smallest:
         _cut_all(sources, above, value)
         if drawn := right(*numbers, above, value, PATIENT):
             return drawn
